@@ -1,0 +1,1 @@
+"""The verbs, one file each: the only place that joins the stages."""

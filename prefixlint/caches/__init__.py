@@ -1,0 +1,1 @@
+"""Stage 5: cache models, one file per family."""

@@ -1,0 +1,1 @@
+"""Stage 4a: checks on one prompt, one file per kind."""

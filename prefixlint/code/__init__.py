@@ -1,0 +1,1 @@
+"""Stage 4a': checks on the source code that builds prompts, one file per language."""

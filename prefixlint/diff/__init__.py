@@ -1,0 +1,1 @@
+"""Stage 4b: sessions, forks, causes and sites of a log."""

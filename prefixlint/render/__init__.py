@@ -1,0 +1,1 @@
+"""Stage 2: send order, one file per provider API."""

@@ -1,0 +1,1 @@
+"""Guards for running programs, one file per client library."""

@@ -1,0 +1,1 @@
+"""Stage 1: readers, one file per log or file format."""

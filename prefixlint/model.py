@@ -302,4 +302,14 @@ class Rule:
     path: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ReportOptions:
+    """Say how a report is written; ``top`` bounds the sites shown, 0 means all; ``width`` is in columns."""
+
+    redact: bool = False
+    top: int = 10
+    color: bool = False
+    width: int = 100
+
+
 Progress = Callable[[int, int], None]  # bytes read so far, bytes in all (0 when unknown)

@@ -10,6 +10,7 @@ Severity = Literal["info", "warning", "error"]
 Confidence = Literal["low", "medium", "high"]
 Trust = Literal["safe", "unsafe", "display"]
 Part = Literal["tools", "system", "message", "setting"]
+PromptKind = Literal["body", "prompt-file", "template", "chat-template", "settings", "tools"]
 ForkKind = Literal["string", "number", "type", "missing", "key-set", "key-order"]
 Json = Any  # a decoded JSON value: the one boundary where Any is allowed
 
@@ -77,7 +78,8 @@ class Segment:
     """Hold one piece of prompt in send order.
 
     ``pointer`` is the RFC 6901 pointer of the string in the body; ``breakpoint`` says that a cache_control marker
-    (or its equivalent) stands on it.
+    (or its equivalent) stands on it. ``syntax`` names the placeholder language where the file says it (``jinja``,
+    ``mustache``, ``f-string``, ``dollar``, ``erb``); empty means plain text, or unknown.
     """
 
     part: Part
@@ -85,6 +87,7 @@ class Segment:
     text: str
     role: str = ""
     breakpoint: str = ""
+    syntax: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +95,14 @@ class Prompt:
     """Hold a rendered request: segments in the order in which this provider feeds them to the model.
 
     ``scope`` splits caches (model, salt, key, adapter). ``exact`` is False where the rendering is approximated.
+    ``kind`` says what it was taken from: a request body, or a file that is linted without traffic.
     """
 
     request: Request
     segments: tuple[Segment, ...]
     scope: str
     exact: bool
+    kind: PromptKind = "body"
 
 
 class Tokenizer(Protocol):

@@ -92,10 +92,7 @@ ASKS = {
         "Who takes care of the depot audit?",
     ),
 }
-WORDS = (
-    "the route parcel depot driver scan label morning van customer bridge window signed delay weather pallet "
-    "address night shift gate queue report check moved kept late early list team door bell street corner"
-).split()
+WORDS = ["the", "route", "parcel", "depot", "driver", "scan", "label", "morning", "van", "customer", "bridge", "window", "signed", "delay", "weather", "pallet", "address", "night", "shift", "gate", "queue", "report", "check", "moved", "kept", "late", "early", "list", "team", "door", "bell", "street", "corner"]
 
 
 def tool(agent: str, spec: str) -> Body:
@@ -149,12 +146,7 @@ class Conversation:
 
     def rebuilt(self, message: Body) -> Body:
         """Rebuild a message as the two faulty clients do."""
-        if (
-            self.broken
-            and self.agent == "notes"
-            and message["role"] == "assistant"
-            and message.get("content")
-        ):
+        if self.broken and self.agent == "notes" and message["role"] == "assistant" and message.get("content"):
             return {**message, "content": message["content"].rstrip()}
         if self.broken and self.agent == "ops" and message.get("tool_calls"):
             return {**message, "tool_calls": [self.reserialised(c) for c in message["tool_calls"]]}
@@ -225,9 +217,7 @@ def write(path: Path, agents: dict[str, int], *, broken: bool, seed: int) -> Non
     print(f"{path}: {len(lines)} requests, {len(sessions)} sessions, {path.stat().st_size / 1e6:.1f} MB")
 
 
-def record(
-    session: Conversation, at: datetime, body: Body, answer: Body, last: dict[str, str], n: int
-) -> Body:
+def record(session: Conversation, at: datetime, body: Body, answer: Body, last: dict[str, str], n: int) -> Body:
     """Wrap a body as the gateway logs it; cached tokens follow the host's 128-token steps, at 4 characters a token."""
     text = json.dumps([body["tools"], body["messages"]])
     same = 0

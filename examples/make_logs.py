@@ -92,7 +92,10 @@ ASKS = {
         "Who takes care of the depot audit?",
     ),
 }
-WORDS = ["the", "route", "parcel", "depot", "driver", "scan", "label", "morning", "van", "customer", "bridge", "window", "signed", "delay", "weather", "pallet", "address", "night", "shift", "gate", "queue", "report", "check", "moved", "kept", "late", "early", "list", "team", "door", "bell", "street", "corner"]
+WORDS = (
+    "the route parcel depot driver scan label morning van customer bridge window signed delay weather pallet "
+    "address night shift gate queue report check moved kept late early list team door bell street corner"
+).split()  # noqa: SIM905
 
 
 def tool(agent: str, spec: str) -> Body:
@@ -116,7 +119,7 @@ def tool(agent: str, spec: str) -> Body:
 
 
 class Conversation:
-    """One session of one agent; every call to `turn` yields the bodies that its client sends until the user is answered."""
+    """One session of one agent; `turn` returns the bodies that its client sends until the user is answered."""
 
     def __init__(self, agent: str, number: int, rnd: random.Random, broken: bool) -> None:
         self.agent, self.rnd, self.broken = agent, rnd, broken

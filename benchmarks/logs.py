@@ -28,7 +28,7 @@ def corpus(size: int) -> str:
 
 
 def agent_requests(requests: int, *, stamped: bool = False) -> Iterator[str]:
-    """Yield the lines of the agent log; with ``stamped`` every tenth request carries another clock early in its text."""
+    """Yield the lines of the agent log; with ``stamped`` every tenth request carries another clock near its start."""
     text = corpus(12_000_000)
     rnd = random.Random(3)
     made = session = 0

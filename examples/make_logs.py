@@ -95,7 +95,7 @@ ASKS = {
 WORDS = (
     "the route parcel depot driver scan label morning van customer bridge window signed delay weather pallet "
     "address night shift gate queue report check moved kept late early list team door bell street corner"
-).split()  # noqa: SIM905
+).split()
 
 
 def tool(agent: str, spec: str) -> Body:

@@ -26,7 +26,7 @@ def diff_report(result: DiffResult, options: ReportOptions) -> str:
                 "recoverable_tokens": result.recoverable_tokens,
             },
             "usage": _usage(result.usage),
-            "forks": [_fork(f, options) for f in result.forks],
+            "forks": [fork_json(f, redact=options.redact) for f in result.forks],
             "sites": [_site(s) for s in result.sites],
             "findings": [_diff_finding(f, options) for f in result.findings],
             "notes": list(result.notes),
@@ -45,9 +45,7 @@ def _dump(document: dict[str, Any]) -> str:
 
 
 def _head(inputs: tuple[InputFile, ...]) -> dict[str, Any]:
-    files = [
-        {"path": i.path, "format": i.format, "requests": i.requests, "errors": list(i.errors)} for i in inputs
-    ]
+    files = [{"path": i.path, "format": i.format, "requests": i.requests, "errors": list(i.errors)} for i in inputs]
     return {"version": 1, "tool": {"name": "prefixlint", "version": __version__}, "inputs": files}
 
 
@@ -64,8 +62,9 @@ def _record(span: Span) -> dict[str, Any]:
     return {"path": span.path, "record": span.record}
 
 
-def _fork(fork: Fork, options: ReportOptions) -> dict[str, Any]:
-    show = redacted if options.redact else _bounded
+def fork_json(fork: Fork, *, redact: bool) -> dict[str, Any]:
+    """Write one fork as the contract has it."""
+    show = redacted if redact else _bounded
     return {
         "before": _record(fork.before),
         "after": _record(fork.after),

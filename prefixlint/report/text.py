@@ -81,7 +81,8 @@ def _summary(result: DiffResult, options: ReportOptions) -> Iterator[str]:
     cost = sum(site.cost_usd or 0 for site in result.sites)
     money = f", about ${cost:,.2f}" if cost else ""
     lost = sum(site.lost_tokens for site in result.sites)
-    line = f"  {plural(unwanted, 'unwanted fork')} at {plural(len(result.sites), 'site')}: {count(lost)} tokens lost{money}"
+    where = f"{plural(unwanted, 'unwanted fork')} at {plural(len(result.sites), 'site')}"
+    line = f"  {where}: {count(lost)} tokens lost{money}"
     yield _style(line, "red", options)
 
 

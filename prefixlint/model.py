@@ -11,6 +11,7 @@ Confidence = Literal["low", "medium", "high"]
 Trust = Literal["safe", "unsafe", "display"]
 Part = Literal["tools", "system", "message", "setting"]
 PromptKind = Literal["body", "prompt-file", "template", "chat-template", "settings", "tools"]
+SegmentKind = Literal["text", "role", "json", "image"]
 ForkKind = Literal["string", "number", "type", "missing", "key-set", "key-order"]
 Json = Any  # a decoded JSON value: the one boundary where Any is allowed
 
@@ -79,7 +80,9 @@ class Segment:
 
     ``pointer`` is the RFC 6901 pointer of the string in the body; ``breakpoint`` says that a cache_control marker
     (or its equivalent) stands on it. ``syntax`` names the placeholder language where the file says it (``jinja``,
-    ``mustache``, ``f-string``, ``dollar``, ``erb``); empty means plain text, or unknown.
+    ``mustache``, ``f-string``, ``dollar``, ``erb``); empty means plain text, or unknown. ``kind`` tells what ``text``
+    is: ``text`` the decoded string at ``pointer`` (only these are worth linting), ``role`` the name of a role,
+    ``json`` keys, numbers and punctuation between the strings of a tool or tool input, ``image`` a hash of bytes.
     """
 
     part: Part
@@ -88,6 +91,7 @@ class Segment:
     role: str = ""
     breakpoint: str = ""
     syntax: str = ""
+    kind: SegmentKind = "text"
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,7 +132,11 @@ class Tokenizer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """Hold what a check yields; it knows no file. Offsets are code points in the decoded string at ``pointer``."""
+    """Hold what a check yields; it knows no file. Offsets are code points in the decoded string at ``pointer``.
+
+    ``on_key`` places it on the key of the member instead of its value; ``related`` names other places as
+    ``path#pointer``.
+    """
 
     rule: str
     pointer: str
@@ -143,6 +147,25 @@ class Hit:
     confidence: Confidence | None = None
     severity: Severity | None = None
     message: str | None = None
+    on_key: bool = False
+    related: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Hold one decoded settings file with what it belongs to.
+
+    ``kind`` is the name of its kind (``prefixlint.kinds``). ``files`` maps the pointer of a file name in it to that
+    file's text, None when there is no such file. ``peers`` are the other settings files of the run, the other half of
+    a pair included; ``partner`` is that half.
+    """
+
+    path: str
+    kind: str
+    value: Json
+    files: Mapping[str, str | None] = field(default_factory=dict)
+    peers: tuple[Settings, ...] = ()
+    partner: Settings | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,6 +342,22 @@ class ReportOptions:
     top: int = 10
     color: bool = False
     width: int = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """Say what to read of a log.
+
+    ``input_format`` names a format instead of detecting it. ``since`` (included) and ``until`` (excluded) are ISO 8601
+    texts or seconds since 1970. ``models`` and ``sessions`` are exact names; empty means all.
+    """
+
+    input_format: str | None = None
+    since: str | float | None = None
+    until: str | float | None = None
+    models: tuple[str, ...] = ()
+    sessions: tuple[str, ...] = ()
+    progress: Callable[[int, int], None] | None = None
 
 
 Progress = Callable[[int, int], None]  # bytes read so far, bytes in all (0 when unknown)

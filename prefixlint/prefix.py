@@ -178,22 +178,25 @@ class PieceTable:
 
     A pair of characters that stands inside no piece is never crossed by a merge. ``pairs`` holds the pairs that do,
     with the space written as ``▁``, and ``alphabet`` the characters with a piece of their own: others may be fused.
-    With ``skip`` the tokenizer puts a space before every text, so cuts lie only before a space, which the right part
-    drops again; ``not_after`` are characters that must not come next, because an added token would hide that space.
+    A tokenizer that puts a space before every text is cut ``before_space`` only; with ``skip`` it does so even where
+    there is one, and the right part drops it again. ``not_next`` are then characters that must not follow it, because
+    an added token there would take the place of the text that gets the space.
     """
 
     pairs: Set[str]
     alphabet: Set[str]
+    before_space: bool = False
     skip: int = 0
-    not_after: Set[str] = field(default_factory=frozenset)
+    not_next: Set[str] = field(default_factory=frozenset)
 
     def _is_safe(self, text: str, at: int) -> bool:
         left, right = text[at - 1 : at].replace(" ", "▁"), text[at : at + 1].replace(" ", "▁")
         if not right or left + right in self.pairs or not {left, right} <= self.alphabet:
             return False
-        if not self.skip:
+        if not self.before_space:
             return True
-        return right == "▁" != left and at + 1 < len(text) and text[at + 1] not in self.not_after
+        following = text[at + 1 : at + 2]
+        return right == "▁" != left and (not self.skip or bool(following and following not in self.not_next))
 
     def last(self, text: str, known: int) -> int:
         """Return the largest safe ``b < known``, 0 if there is none."""
@@ -263,8 +266,14 @@ class Chain:
     one at the last boundary, so that the next request starts a few characters before the new part.
     """
 
-    def __init__(self, encode: Callable[[str], list[int]], boundaries: Boundaries) -> None:
-        self._encode, self._boundaries = encode, boundaries
+    def __init__(
+        self,
+        encode: Callable[[str], list[int]],
+        boundaries: Boundaries,
+        *,
+        checkpoint_chars: int = CHECKPOINT_CHARS,
+    ) -> None:
+        self._encode, self._boundaries, self._checkpoint_chars = encode, boundaries, checkpoint_chars
         self._text, self._tokens = "", 0
         self._offsets, self._counts = [0], [0]
 
@@ -297,8 +306,8 @@ class Chain:
 
     def _stops(self, text: str, start: int) -> list[int]:
         found = []
-        while len(text) - start > 2 * CHECKPOINT_CHARS:
-            start = self._boundaries.next(text, start + CHECKPOINT_CHARS)
+        while len(text) - start > 2 * self._checkpoint_chars:
+            start = self._boundaries.next(text, start + self._checkpoint_chars)
             if start >= len(text):
                 break
             found.append(start)

@@ -74,9 +74,10 @@ class Counted:
         exact: bool = True,
         percent: int = 100,
         longest_piece: int = 0,
+        chunk_chars: int = CHUNK_CHARS,
     ) -> None:
         self._name, self._load, self._exact, self._percent = name, load, exact, percent
-        self._longest_piece = longest_piece
+        self._longest_piece, self._chunk_chars = longest_piece, chunk_chars
         self._chunks, self._wholes = Memo(MEMO_CHARS), Memo(MEMO_CHARS)
 
     @property
@@ -126,8 +127,8 @@ class Counted:
     def _cut(self, text: str) -> Iterator[str]:
         """Yield parts whose token lists, one behind the other, are those of the whole text."""
         start, boundaries = 0, self.engine.boundaries
-        while len(text) - start > 2 * CHUNK_CHARS:
-            stop = boundaries.anchor(text, start + CHUNK_CHARS)
+        while len(text) - start > 2 * self._chunk_chars:
+            stop = boundaries.anchor(text, start + self._chunk_chars)
             yield text[start + (boundaries.skip if start else 0) : stop]
             start = stop
         if start < len(text):
@@ -157,4 +158,4 @@ class Counted:
 
     def chain(self) -> Chain:
         """Start a chain for texts that grow from request to request; its counts are not scaled."""
-        return Chain(self.engine.encode, self.engine.boundaries)
+        return Chain(self.engine.encode, self.engine.boundaries, checkpoint_chars=4 * self._chunk_chars)

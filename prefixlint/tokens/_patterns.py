@@ -20,6 +20,9 @@ O200K = (
     f"{_BEFORE}{_UPPER}*{_LOWER}+{CONTRACTION}?|{_BEFORE}{_UPPER}+{_LOWER}*{CONTRACTION}?"
     r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
+# Qwen 2 and 3, Llama 3 (the pre_tokenizer of their tokenizer.json files).
+QWEN = CONTRACTION + f"|{_BEFORE}" + r"\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+LLAMA3 = QWEN.replace(r"|\p{N}|", r"|\p{N}{1,3}|")
 # What ByteLevel of Hugging Face's tokenizers applies with use_regex (pre_tokenizers/byte_level.rs, 0.23).
 GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 
@@ -45,10 +48,11 @@ _KNOWN_BEHIND_DIGITS = {
     r"[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+",
     r" ?[\p{P}\p{S}]+[\r\n]*",
 }
-_DIGITS = {r"\p{N}{1,3}", r"\p{N}"}
+_DIGITS = {r"\p{N}{1,3}", r"\p{N}", r"\p{N}+"}
 # Runs of one script: no ASCII character is inside.
 _SCRIPT_RUN = re.compile(r"\[[^\x00-\x2c\x2e-\x7f]+\]\+|\[?\\p\{Han\}\]?\+")
 _POSSESSIVE = re.compile(r"(\[(?:\\.|[^\]])*\])|(?<=[+*?])\+|(?<=\d\})\+")  # classes are kept as they are
+_LOOK_AHEAD = r"\s+(?!\S)"
 _NEWLINES = {r"\s*[\r\n]+", r"\s*[\r\n]"}
 
 
@@ -75,19 +79,18 @@ def _plain(alternative: str) -> str:
 
 
 def rules_for(patterns: Sequence[str]) -> tuple[str, ...]:
-    """Return the boundary rules that hold for splits applied one after the other, none if one of them is unknown."""
+    """Return the boundary rules that hold for splits applied one after the other, none if they are not known."""
     digits_first = bool(patterns) and patterns[0] in _DIGITS
-    rules = ALL_RULES
-    for pattern in patterns:
-        parts = list(alternatives(pattern))
-        known = _KNOWN | _KNOWN_BEHIND_DIGITS if digits_first else _KNOWN
-        if not all(part in known or _SCRIPT_RUN.fullmatch(part) for part in parts):
-            return ()
-        if r"\s+(?!\S)" in parts and not _newlines_first(parts):
-            rules = GPT2_RULES
-    return rules
+    known = _KNOWN | _KNOWN_BEHIND_DIGITS if digits_first else _KNOWN
+    splits = [list(alternatives(pattern)) for pattern in patterns]
+    if not all(part in known or _SCRIPT_RUN.fullmatch(part) for parts in splits for part in parts):
+        return ()
+    words = [parts for parts in splits if _LOOK_AHEAD in parts]  # at least one split must tell words and blanks apart
+    if not words:
+        return ()
+    return ALL_RULES if all(map(_newlines_first, words)) else GPT2_RULES
 
 
 def _newlines_first(parts: list[str]) -> bool:
     """Tell whether a run of white space is taken up to its last newline before a look-ahead can shorten it (R5)."""
-    return any(part in _NEWLINES for part in parts[: parts.index(r"\s+(?!\S)")])
+    return any(part in _NEWLINES for part in parts[: parts.index(_LOOK_AHEAD)])

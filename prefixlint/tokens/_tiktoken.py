@@ -10,7 +10,7 @@ from prefixlint.tokens import _patterns
 from prefixlint.tokens._counted import Engine, whole_characters
 
 BLANK_RUN = 50_000
-_GIANT_BLANK = re.compile(r"\s{%d}" % BLANK_RUN)
+_GIANT_BLANK = re.compile(rf"\s{{{BLANK_RUN}}}")
 
 
 def boundaries_for(pattern: str) -> Boundaries:
@@ -42,7 +42,7 @@ def _guarded(
     def safely(text: str) -> list[int]:
         if len(text) < BLANK_RUN or not _GIANT_BLANK.search(text):
             return encode(text)
-        import regex
+        import regex  # type: ignore[import-untyped,unused-ignore]
 
         return [token for piece in regex.findall(pattern, whole_characters(text)) for token in encode_piece(piece)]
 

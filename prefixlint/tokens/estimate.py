@@ -10,7 +10,7 @@ from prefixlint.tokens import tiktoken_packed
 from prefixlint.tokens._counted import Counted
 
 TABLE = Path(__file__).parent.parent / "data" / "tokenizers.toml"
-NAMES = ("claude-estimate", "estimate", "gemini-estimate")
+NAMES = ("claude-estimate", "claude-opus-4-7-estimate", "estimate", "gemini-estimate")
 
 
 @cache

@@ -1,0 +1,194 @@
+"""Find the request body in a log record and build the Request."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from prefixlint.errors import InputError
+from prefixlint.model import Request, Span
+from prefixlint.sources import _json, _provider, _response, _when
+
+# Where loggers put the body, most telling name first.
+WRAPPERS = (
+    *("body", "request", "params", "kwargs", "payload", "request_body", "requestBody", "input", "req", "data", "json"),
+    *(
+        "inputs",
+        "json_data",
+        "llm_request",
+        "raw_request",
+        "original_request",
+        "proxy_server_request",
+        "optional_params",
+    ),
+)
+TIMES = (
+    *("ts", "at_s", "time", "timestamp", "@timestamp", "at", "datetime", "date", "created_at", "createdAt"),
+    *(
+        "startTime",
+        "start_time",
+        "started_at",
+        "request_time",
+        "requestTime",
+        "request_at",
+        "startedDateTime",
+        "created",
+    ),
+)
+SESSIONS = (
+    *("session", "session_id", "sessionId", "conversation_id", "conversationId", "conversation", "thread_id"),
+    *("threadId", "chat_id", "chatId"),
+)
+IDS = ("request_id", "requestId", "custom_id", "call_id", "id", "uuid")
+_MAX_DEPTH = 4
+# Claude Code puts its session into metadata.user_id: user_<hash>_account_<uuid>_session_<uuid>, or JSON with session_id.
+_USER_SESSION = re.compile(r'_session_([0-9a-fA-F-]{8,})|"session_id"\s*:\s*"([^"]+)"')
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Hold a body with the objects around it, outermost first."""
+
+    pointer: str
+    members: _json.Members
+    around: tuple[_json.Members, ...] = ()
+
+
+def find(members: _json.Members, depth: int = 0) -> Found | None:
+    """Find the body in a record: the record itself, a member with a known name, or the only member that is a body.
+
+    Raises InputError when two members of unknown name are bodies, since either could be meant.
+    """
+    if _provider.is_body(members):
+        return Found("", members)
+    if depth == _MAX_DEPTH:
+        return None
+    for key in WRAPPERS:
+        found = _inside(members, key, depth)
+        if found:
+            return found
+    others = [k for k in members if k not in WRAPPERS and k not in _response._KEYS and k not in ("metadata", "usage")]
+    bodies = [found for k in others if (found := _inside(members, k, depth))]
+    if len(bodies) > 1:
+        places = " and ".join(repr(b.pointer) for b in bodies[:2])
+        raise InputError(f"two request bodies in one record, at {places}; write one request per line")
+    return bodies[0] if bodies else None
+
+
+def _inside(members: _json.Members, key: str, depth: int) -> Found | None:
+    inner = _json.opened(members.get(key))
+    found = find(inner, depth + 1) if inner else None
+    if found is None:
+        return None
+    escaped = key.replace("~", "~0").replace("/", "~1")
+    return Found(f"/{escaped}{found.pointer}", found.members, (members, *found.around))
+
+
+def build(found: Found, span: Span, provider: str | None = None, number: int = 0) -> Request:
+    """Build the Request of a body that was found; ``provider`` overrides what the body looks like."""
+    outside = found.around or (found.members,)
+    response = _response.beside(outside[0])
+    if response.usage is None:
+        for level in outside[1:]:
+            inner = _response.beside(level)
+            response = inner if inner.usage or inner.text else response
+    provider = provider or _by_address(outside) or _provider.provider_of(found.members)
+    request = Request(
+        id=first_text(found.around, IDS) or response.id or str(number),
+        provider=provider,
+        span=span,
+        members=found.members,
+        model=_json.text(found.members.get("model")) or first_text(found.around, ("model",)) or response.model,
+        session=session_of(found),
+        at_s=time_of(found.around or outside) or response.at_s,
+        usage=response.usage,
+        body_pointer=found.pointer,
+        scope=_json.text(found.members.get("cache_salt")) or "",
+        completion=response.text if provider == _provider.RAW else None,
+    )
+    return with_tokens(request) if provider == _provider.TOKENS else request
+
+
+def with_tokens(request: Request) -> Request:
+    """Fill in the ids of a token trace: ``tokens`` (or its other names), ``output_tokens``, ``salt``."""
+    from dataclasses import replace
+
+    members = request.members
+    tokens = next(
+        (ids for k in ("tokens", "input_ids", "prompt_token_ids", "prompt") if (ids := _ids(members.get(k)))), []
+    )
+    output = next((ids for k in ("output_tokens", "output_ids", "output") if (ids := _ids(members.get(k)))), None)
+    scope = next((s for k in ("salt", "cache_salt") if (s := _json.text(members.get(k)))), "")
+    return replace(request, tokens=tokens, output=output, scope=scope)
+
+
+def _ids(raw: bytes | None) -> list[int] | None:
+    if not _json.is_array(raw) or raw is None:
+        return None
+    value = _json.loads(raw)
+    if value and isinstance(value[0], list):  # a batch of one
+        value = value[0]
+    if not all(isinstance(i, int) for i in value):
+        raise _json.BrokenJsonError("token ids must be whole numbers", 0)
+    return list(value)
+
+
+def first_text(levels: tuple[Mapping[str, bytes], ...], keys: tuple[str, ...]) -> str | None:
+    """Return the first member among ``keys`` that is a text or a number, outermost object first."""
+    for level in levels:
+        for key in keys:
+            raw = level.get(key)
+            if raw is None or raw[:1] in b"{[tfn":
+                continue
+            value = _json.text(raw) if raw.startswith(b'"') else raw.decode("ascii", "replace")
+            if value:
+                return value
+    return None
+
+
+def time_of(levels: tuple[Mapping[str, bytes], ...]) -> float | None:
+    """Return the time of a record, outermost object first."""
+    for level in levels:
+        for key in TIMES:
+            raw = level.get(key)
+            if raw is None or raw[:1] not in b'"0123456789':
+                continue
+            at_s = _when.seconds(_json.loads(raw))
+            if at_s is not None:
+                return at_s
+    return None
+
+
+def session_of(found: Found) -> str | None:
+    """Return the session that a record or its body names."""
+    for level in (*found.around, found.members):
+        session = first_text((level,), SESSIONS)
+        if session:
+            return session
+        for holder in ("metadata", "headers", "conversation"):
+            inner = _json.opened(level.get(holder))
+            session = inner and _in_metadata(inner, holder)
+            if session:
+                return session
+    return None
+
+
+def _in_metadata(inner: _json.Members, holder: str) -> str | None:
+    if holder == "headers":
+        lower = {k.lower(): v for k, v in inner.items()}
+        return first_text((lower,), ("session_id", "session-id", "x-session-id", "x-claude-code-session-id"))
+    if holder == "conversation":
+        return first_text((inner,), ("id",))
+    session = first_text((inner,), SESSIONS)
+    user = _USER_SESSION.search(_json.text(inner.get("user_id")) or "")
+    return session or (user and (user[1] or user[2])) or None
+
+
+def _by_address(levels: tuple[Mapping[str, bytes], ...]) -> str | None:
+    for level in levels:
+        for key in ("url", "path", "endpoint", "uri"):
+            address = _json.text(level.get(key))
+            if address and "/" in address:
+                return _provider.from_url(address)
+    return None

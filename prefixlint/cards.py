@@ -112,7 +112,7 @@ def regex_of(pattern: str | Mapping[str, Any]) -> str:
 
 def expand(regex: str) -> str:
     """Put the shared parts in place of ``<<name>>``."""
-    known = _parts() if "<<" in regex else {}
+    known = parts() if "<<" in regex else {}
     for name, part in known.items():
         regex = regex.replace(f"<<{name}>>", part)
     return regex
@@ -144,7 +144,8 @@ def _pattern_fault(regex: str) -> str:
     return ""
 
 
-def _parts() -> dict[str, str]:
+def parts() -> dict[str, str]:
+    """Return the pieces that patterns share, by name."""
     from prefixlint._cards import PARTS
 
     return PARTS

@@ -6,7 +6,7 @@ A shape says what a value looks like, not that it changes: a log proves that, a 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -29,8 +29,12 @@ ORDER = (
     "random-id",
     "cwd-or-env",
 )
-WINDOW_CHARS = 300  # context on either side of an offset: no label stands further from its value
-LINE_CHARS = 200  # how much further a window reaches back to begin at a line start
+BACK_CHARS = 160  # no label begins further in front of the end of its value
+AHEAD_CHARS = 80
+CLOCK_CHARS = 72  # the longest written date and time is shorter
+WORD_CHARS = 250  # how much further a window reaches so as not to cut a long value such as a path
+LETTERS = re.compile(r"[^\W\d_]{2,}")
+CLOCKS = ("timestamp", "date", "epoch", "uuid")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,32 @@ class Pattern:
     rule: str
     regex: Any
     confidence: Confidence
-    mixed: str
+    mixed: str = ""
+    needs: tuple[str, ...] = ()
+
+
+class Stretch:
+    """Answer cheaply which patterns cannot match in a stretch of lower-case text."""
+
+    def __init__(self, low: str) -> None:
+        self.low = low
+        self.known: dict[str, bool] = {}
+
+    def has(self, needs: tuple[str, ...]) -> bool:
+        """Say whether any of the needed literals, or words of the needed kind, is there."""
+        return any(self._has(need) for need in needs)
+
+    def _has(self, need: str) -> bool:
+        if need not in self.known:
+            self.known[need] = self._find(need)
+        return self.known[need]
+
+    def _find(self, need: str) -> bool:
+        if need == "cjk":
+            return not self.low.isascii() and any("\u2e80" <= c <= "\ud7a3" for c in self.low)
+        if need in ("month", "weekday"):
+            return not calendar_words(need).isdisjoint(LETTERS.findall(self.low))
+        return need in self.low
 
 
 def find(text: str, start: int = 0, end: int | None = None) -> Iterator[Shape]:
@@ -69,25 +98,30 @@ def find(text: str, start: int = 0, end: int | None = None) -> Iterator[Shape]:
 def covering(text: str, char_offset: int) -> tuple[Shape, ...]:
     """Return the shapes around one character, most specific first; one per rule.
 
-    A shape that ends at the offset counts too, behind those that hold it: "9" and "10" of "turn 10" differ behind "turn 1".
+    A shape that ends at the offset counts too, behind those that hold it: 1 and 10 in "turn 1" and "turn 10" differ
+    behind the 1.
     """
-    start, end = window(text, char_offset)
+    wide = window(text, char_offset, BACK_CHARS, AHEAD_CHARS)
+    narrow = window(text, char_offset, CLOCK_CHARS, CLOCK_CHARS)
+    near = [*_scan(text, *narrow, CLOCKS), *_scan(text, *wide, tuple(r for r in ORDER if r not in CLOCKS))]
+    near = [s for s in near if s.start_char <= char_offset <= s.end_char]
     found: dict[str, Shape] = {}
-    near = [s for s in _scan(text, start, end) if s.start_char <= char_offset <= s.end_char]
     for shape in sorted(near, key=lambda s: (s.end_char == char_offset, *_specific(s))):
         found.setdefault(shape.rule, shape)
     return tuple(found.values())
 
 
-def window(text: str, char_offset: int) -> tuple[int, int]:
-    """Return the stretch of text in which a value at the offset and its label must lie; it begins between words."""
-    start = max(0, char_offset - WINDOW_CHARS)
-    line = text.rfind("\n", max(0, start - LINE_CHARS), start)
-    if line >= 0:
-        start = line + 1
-    while 0 < start < char_offset and text[start - 1].isalnum() and text[start].isalnum():
-        start += 1
-    return start, min(len(text), char_offset + WINDOW_CHARS)
+def window(text: str, char_offset: int, back_chars: int, ahead_chars: int) -> tuple[int, int]:
+    """Return the stretch of text around an offset, widened so that it begins and ends between words."""
+    start = max(0, char_offset - back_chars)
+    least = max(0, start - WORD_CHARS)
+    while start > least and not text[start - 1].isspace():
+        start -= 1
+    end = min(len(text), char_offset + ahead_chars)
+    most = min(len(text), end + WORD_CHARS)
+    while end < most and not text[end].isspace():
+        end += 1
+    return start, end
 
 
 def mixed_enough(value: str, kind: str) -> bool:
@@ -107,19 +141,21 @@ def mixed_enough(value: str, kind: str) -> bool:
 
 
 @cache
+def calendar_words(part: str) -> frozenset[str]:
+    """Return the names of months or weekdays in lower case, taken from the shared part of the patterns."""
+    return frozenset(LETTERS.findall(cards.parts()[part].replace("?", "").lower()))
+
+
+@cache
 def patterns(rule: str) -> tuple[Pattern, ...]:
     """Return the compiled patterns of a rule, in the order of its card."""
     return compile_patterns(rule, cards.rule_patterns(rule))
 
 
 def compile_patterns(rule: str, entries: Any, compiler: Callable[[str], Any] | None = None) -> tuple[Pattern, ...]:
-    """Compile ``patterns`` entries of a card: strings, or tables with regex, confidence and mixed."""
-    compiled = []
-    for entry in entries:
-        table = {"regex": entry} if isinstance(entry, str) else entry
-        regex = (compiler or _compile)(cards.regex_of(table))
-        compiled.append(Pattern(rule, regex, table.get("confidence", "medium"), table.get("mixed", "")))
-    return tuple(compiled)
+    """Compile ``patterns`` entries of a card: strings, or tables with the attributes of ``Pattern``."""
+    tables = ({"regex": entry} if isinstance(entry, str) else entry for entry in entries)
+    return tuple(_pattern(rule, table, compiler or _compile) for table in tables)
 
 
 def matches(pattern: Pattern, text: str, start: int, end: int) -> Iterator[Shape]:
@@ -131,14 +167,27 @@ def matches(pattern: Pattern, text: str, start: int, end: int) -> Iterator[Shape
             yield Shape(pattern.rule, first, last, pattern.confidence)
 
 
-def _scan(text: str, start: int, end: int) -> Iterator[Shape]:
-    for rule in ORDER:
+def _scan(text: str, start: int, end: int, rules: tuple[str, ...] = ORDER) -> Iterator[Shape]:
+    stretch = Stretch(text[start:end].lower())
+    for rule in rules:
         for pattern in patterns(rule):
-            yield from matches(pattern, text, start, end)
+            if not pattern.needs or stretch.has(pattern.needs):
+                yield from matches(pattern, text, start, end)
 
 
 def _specific(shape: Shape) -> tuple[bool, int, int]:
     return shape.confidence == "low", ORDER.index(shape.rule), shape.start_char - shape.end_char
+
+
+def _pattern(rule: str, table: Mapping[str, Any], compiler: Callable[[str], Any]) -> Pattern:
+    needs = table.get("needs", ())
+    return Pattern(
+        rule,
+        compiler(cards.regex_of(table)),
+        table.get("confidence", "medium"),
+        table.get("mixed", ""),
+        (needs,) if isinstance(needs, str) else tuple(needs),
+    )
 
 
 def _compile(regex: str) -> Any:

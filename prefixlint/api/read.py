@@ -6,7 +6,7 @@ import glob
 import heapq
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from prefixlint import registry
 from prefixlint.errors import ConfigError, InputError
 from prefixlint.model import InputFile, Json, ReadOptions, Request, Span
-from prefixlint.sources import _json, _provider, _record, _when
+from prefixlint.sources import _json, _record, _when
 from prefixlint.sources._head import Head
 from prefixlint.sources._stream import Input
 
@@ -77,7 +77,8 @@ def _expand(path: str) -> list[_File]:
         return [_File(f, False) for f in found]
     if place.exists():
         return [_File(path, True)]
-    matched = sorted((f for f in glob.glob(path, recursive=True) if Path(f).is_file()), key=_natural)
+    globbed = glob.glob(path, recursive=True)  # noqa: PTH207  (pathlib takes no absolute patterns)
+    matched = sorted((f for f in globbed if Path(f).is_file()), key=_natural)
     if not matched:
         raise InputError("no such file or folder", path=path)
     return [_File(f, False) for f in matched]
@@ -281,8 +282,3 @@ def _push(
     if isinstance(item, Request) and item.at_s is not None:
         time = max(item.at_s, time)
     heapq.heappush(open_now, (time, place, item, reader, items))
-
-
-def with_record(request: Request, record: int) -> Request:
-    """Return the request with another number in its file."""
-    return replace(request, span=replace(request.span, record=record))

@@ -109,7 +109,7 @@ def _of_messages(members: Mapping[str, bytes]) -> tuple[str, ...]:
     tools = members.get("tools", b"")
     messages = members["messages"]
     anthropic = "system" in members or bool(members.keys() & _ANTHROPIC_ONLY) or bool(_SCHEMA_TOOL.search(tools))
-    chat = bool(members.keys() & _CHAT_ONLY) or b'"function"' in tools[:512] and not _SCHEMA_TOOL.search(tools)
+    chat = bool(members.keys() & _CHAT_ONLY) or (b'"function"' in tools[:512] and not _SCHEMA_TOOL.search(tools))
     if not anthropic:
         chat = chat or bool(_CHAT_ROLE.search(messages, 0, _LOOK_BYTES)) or b'"tool_calls"' in messages
     if anthropic and chat:

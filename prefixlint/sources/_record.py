@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from prefixlint.errors import InputError
 from prefixlint.model import Request, Span
@@ -42,7 +42,7 @@ SESSIONS = (
 )
 IDS = ("request_id", "requestId", "custom_id", "call_id", "id", "uuid")
 _MAX_DEPTH = 4
-# Claude Code puts its session into metadata.user_id: user_<hash>_account_<uuid>_session_<uuid>, or JSON with session_id.
+# Claude Code puts its session into metadata.user_id: user_<hash>_account_<uuid>_session_<uuid>, or JSON.
 _USER_SESSION = re.compile(r'_session_([0-9a-fA-F-]{8,})|"session_id"\s*:\s*"([^"]+)"')
 
 
@@ -112,8 +112,6 @@ def build(found: Found, span: Span, provider: str | None = None, number: int = 0
 
 def with_tokens(request: Request) -> Request:
     """Fill in the ids of a token trace: ``tokens`` (or its other names), ``output_tokens``, ``salt``."""
-    from dataclasses import replace
-
     members = request.members
     tokens = next(
         (ids for k in ("tokens", "input_ids", "prompt_token_ids", "prompt") if (ids := _ids(members.get(k)))), []
@@ -168,7 +166,7 @@ def session_of(found: Found) -> str | None:
             return session
         for holder in ("metadata", "headers", "conversation"):
             inner = _json.opened(level.get(holder))
-            session = inner and _in_metadata(inner, holder)
+            session = _in_metadata(inner, holder) if inner else None
             if session:
                 return session
     return None

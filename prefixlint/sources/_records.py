@@ -13,21 +13,6 @@ from prefixlint.sources import _json
 from prefixlint.sources._head import Head
 from prefixlint.sources._stream import BOM, Input, Line, wide_encoding
 
-# Members whose array holds the records, in documents that are a page of a list.
-_LISTS = (
-    "data",
-    "requests",
-    "results",
-    "items",
-    "records",
-    "runs",
-    "observations",
-    "traces",
-    "logs",
-    "entries",
-    "messages",
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Record:

@@ -60,7 +60,9 @@ def _decompressed(raw: _Counted, magic: bytes) -> IO[bytes]:
     if magic.startswith(_ZSTD):
         import zstandard
 
-        reader = zstandard.ZstdDecompressor().stream_reader(raw, read_size=CHUNK_BYTES, read_across_frames=True)
+        reader = zstandard.ZstdDecompressor().stream_reader(
+            cast("IO[bytes]", raw), read_size=CHUNK_BYTES, read_across_frames=True
+        )
         return cast("IO[bytes]", reader)
     return cast("IO[bytes]", raw)
 

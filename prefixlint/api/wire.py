@@ -83,6 +83,7 @@ class Client:
         """
         if cold:
             self.close()
+        warm = self.connection is not None
         began = self.clock()
         try:
             connect_s = self._connect()
@@ -97,6 +98,8 @@ class Client:
             raise
         except (OSError, http.client.HTTPException) as error:
             self.close()
+            if warm and isinstance(error, http.client.RemoteDisconnected | ConnectionResetError | BrokenPipeError):
+                return self.send(body)  # the server had closed the idle connection: every client opens a new one
             raise InputError(f"{self.target.base_url}: {_network(error)}") from error
 
     def close(self) -> None:

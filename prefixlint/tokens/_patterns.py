@@ -62,6 +62,7 @@ def alternatives(pattern: str) -> Iterator[str]:
     >>> list(alternatives("(?i:'s|'t)|[|]|a++"))
     ["(?i:'s|'t)", '[|]', 'a+']
     """
+    pattern = pattern.replace("\r", r"\r").replace("\n", r"\n")  # some files hold the characters themselves
     start, depth, in_class = 0, 0, False
     for match in re.finditer(r"\\.|[\[\]()|]", pattern):
         mark = match.group()

@@ -57,7 +57,7 @@ def _engine(tokenizer: Tokenizer, spec: Json) -> Engine:
 
 def _longest_piece(spec: Json) -> int:
     """Return the bytes of the longest token, 0 where a normalizer changes the length or other models are used."""
-    if spec.get("normalizer") or spec["model"].get("type") != "BPE" or not _hf_boundaries.is_byte_level(spec):
+    if _hf_boundaries.parts_of(spec.get("normalizer")) or spec["model"].get("type") != "BPE" or not _hf_boundaries.is_byte_level(spec):
         return 0
     added = (len(token["content"].encode()) for token in spec.get("added_tokens", ()))
     # a token of byte-level BPE is written with one character per byte

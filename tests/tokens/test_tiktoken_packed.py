@@ -8,8 +8,8 @@ import inspect
 import re
 from typing import Any
 
-import cases
-import properties
+import token_cases as cases
+import token_properties as properties
 import pytest
 
 from prefixlint.tokens import _patterns, tiktoken_file, tiktoken_packed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-import cases
+import token_cases as cases
 
 from prefixlint.tokens._counted import Counted, Engine
 
@@ -28,7 +28,9 @@ def check(engine: Engine, count: int, seed: int) -> int:
 
 
 def _common(left: str, right: str) -> str:
-    return left[: next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))]
+    return left[
+        : next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
+    ]
 
 
 def boundaries_split(engine: Engine, text: str, whole: list[int], rnd: random.Random) -> int:

@@ -82,14 +82,11 @@ def _element(old: Json, new: Json, pointer: str) -> Iterator[Change]:
     """Say of a tool or message that only its keys moved, or what changed in it."""
     if old is new:
         return
-    if _sorted(old) == _sorted(new) is not None:
-        yield Change("key-order", pointer, old, new)
-        return
-    yield from changes(old, new, pointer)
-
-
-def _sorted(value: Json) -> bytes | None:
     try:
-        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
-    except TypeError:
-        return None
+        only_order = orjson.dumps(old, option=orjson.OPT_SORT_KEYS) == orjson.dumps(new, option=orjson.OPT_SORT_KEYS)
+    except TypeError:  # what orjson refuses is walked
+        only_order = False
+    if not only_order:
+        yield from changes(old, new, pointer)
+    elif orjson.dumps(old) != orjson.dumps(new):
+        yield Change("key-order", pointer, old, new)

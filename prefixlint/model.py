@@ -54,6 +54,9 @@ class Request:
     ``completion`` is the text that was generated, where the log has it (raw prompts continue with it).
     ``truncated`` says that the log cut the prompt, so nothing behind the cut is known.
     ``no_prompt`` says that the record holds usage only.
+    ``partial`` says that the log leaves out a part of the prompt, such as system prompt and tools.
+    ``rebuilt`` says that the body was put together from several places; it lies nowhere in the file as it is.
+    ``blocks`` holds the block ids of block traces, ``block_size`` their tokens per block.
     """
 
     id: str
@@ -72,6 +75,10 @@ class Request:
     output: Sequence[int] | None = None
     truncated: bool = False
     no_prompt: bool = False
+    partial: bool = False
+    rebuilt: bool = False
+    blocks: Sequence[int] | None = None
+    block_size: int = 0
 
 
 @dataclass(frozen=True, slots=True)

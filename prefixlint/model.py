@@ -164,15 +164,17 @@ class Settings:
 
     ``kind`` is the name of its kind (``prefixlint.kinds``). ``files`` maps the pointer of a file name in it to that
     file's text, None when there is no such file. ``peers`` are the other settings files of the run, the other half of
-    a pair included; ``partner`` is that half.
+    a pair included; ``partner`` is that half, ``partner_given`` says that it is linted too. ``prompts`` maps the pointer of each prompt text in it to that text.
     """
 
     path: str
     kind: str
     value: Json
+    prompts: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str | None] = field(default_factory=dict)
     peers: tuple[Settings, ...] = ()
     partner: Settings | None = None
+    partner_given: bool = False
 
 
 @dataclass(frozen=True, slots=True)

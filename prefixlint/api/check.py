@@ -1,0 +1,140 @@
+"""``check``: lint prompt files, templates, settings, tool lists, request bodies and source, without traffic."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from prefixlint import config
+from prefixlint.api import files, findings
+from prefixlint.api.files import Target
+from prefixlint.api.lint import Linted, Linter, LintOptions
+from prefixlint.errors import InputError
+from prefixlint.model import CheckResult, Confidence, Finding, InputFile, Json
+
+_PARALLEL_FROM = 200  # files; a pool costs about 100 ms to start
+_CHUNK = 32
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOptions:
+    """Say what to lint and how; empty fields leave the choice to the configuration.
+
+    ``discover`` treats named files as a folder walk would (what the pre-commit hook wants). ``diff_base`` keeps only
+    findings on lines changed since that git revision. ``jobs`` 0 means one process per core for many files.
+    """
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    min_confidence: Confidence | None = None
+    config_file: str | None = None
+    baseline: str | None = None
+    write_baseline: bool = False
+    diff_base: str | None = None
+    discover: bool = False
+    jobs: int = 0
+
+    def lint_options(self) -> LintOptions:
+        """Return what the linting of one file needs."""
+        return LintOptions(self.select, self.ignore, self.min_confidence, self.config_file)
+
+
+def check_paths(paths: Sequence[str], options: CheckOptions | None = None) -> CheckResult:
+    """Lint files and folders; findings come in the order of path, line and column."""
+    options = options or CheckOptions()
+    run = _Run(options)
+    linted = list(run.lint(paths))
+    return run.result(linted)
+
+
+def check_bytes(path: str, data: bytes, options: CheckOptions | None = None) -> CheckResult:
+    """Lint the contents of one file that need not exist, as an editor has them; ``path`` says what it is."""
+    run = _Run(options or CheckOptions())
+    sort = files.sort_of(path) or "prompt"
+    linted = run.linter.lint(Target(path, sort, True, files.syntax_of(path)), data)
+    return run.result([linted] if linted else [], {path: data})
+
+
+def check_body(body: Json, provider: str | None = None) -> tuple[Finding, ...]:
+    """Lint one request body; the provider is told by its members when it is not given."""
+    from prefixlint.api import bodies, render
+    from prefixlint.api.places import DocumentPlaces
+
+    request = bodies.request_of(body, provider)
+    if request is None:
+        raise InputError("this body fits no known API; expected messages, input, contents or prompt")
+    import json
+
+    from prefixlint import json_spans
+
+    data = json.dumps(body, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    places = DocumentPlaces("", data, lambda: json_spans.parse(data))
+    return Linter(LintOptions()).of_prompt(render.render(request), places)
+
+
+class _Run:
+    """Hold one run: what is shared by its files, and what is judged when all of them are read."""
+
+    def __init__(self, options: CheckOptions) -> None:
+        self.options = options
+        self.linter = Linter(options.lint_options())
+
+    def configuration(self, path: str) -> config.Config:
+        """Return the configuration of a file."""
+        return self.linter.configuration(path)
+
+    def lint(self, paths: Iterable[str]) -> Iterator[Linted]:
+        """Yield what each file gives; files that settings refer to follow behind."""
+        found = list(files.find(paths, settings=self.configuration, discover=self.options.discover))
+        targets = [f for f in found if isinstance(f, Target)]
+        for error in (f for f in found if isinstance(f, InputError)):
+            yield Linted(InputFile(error.path, "unknown", 0, (str(error),)))
+        seen = {os.path.abspath(t.path) for t in targets}  # noqa: PTH100 - must not resolve links
+        while targets:
+            refers: list[str] = []
+            for linted in self._each(targets):
+                refers += linted.refers
+                yield linted
+            targets = [Target(p, files.sort_of(p) or "prompt", True, files.syntax_of(p)) for p in _fresh(refers, seen)]
+
+    def _each(self, targets: list[Target]) -> Iterator[Linted]:
+        jobs = self.options.jobs or (os.cpu_count() or 1 if len(targets) >= _PARALLEL_FROM else 1)
+        if jobs == 1 or len(targets) < 2:
+            yield from filter(None, map(self.linter.lint, targets))
+            return
+        from concurrent.futures import ProcessPoolExecutor
+
+        with ProcessPoolExecutor(jobs, initializer=_start, initargs=(self.options.lint_options(),)) as pool:
+            yield from filter(None, pool.map(_lint, targets, chunksize=_CHUNK))
+
+    def result(self, linted: list[Linted], contents: dict[str, bytes] | None = None) -> CheckResult:
+        """Add the rules that look at several files, then drop what is not wanted."""
+        found = [f for one in linted for f in one.findings]
+        if any(one.settings for one in linted):
+            from prefixlint.api import settings_files
+
+            found += settings_files.check([one for one in linted if one.settings], self.linter, contents or {})
+        found = sorted(findings.unique(found), key=findings.sort_key)
+        return CheckResult(tuple(one.input for one in linted), tuple(found))
+
+
+def _fresh(paths: Iterable[str], seen: set[str]) -> Iterator[str]:
+    for path in paths:
+        key = os.path.abspath(path)  # noqa: PTH100
+        if key not in seen:
+            seen.add(key)
+            yield path
+
+
+_linter: Linter | None = None  # one per worker process of the pool, set when it starts
+
+
+def _start(options: LintOptions) -> None:
+    global _linter
+    _linter = Linter(options)
+
+
+def _lint(target: Target) -> Linted | None:
+    assert _linter is not None
+    return _linter.lint(target)

@@ -162,9 +162,10 @@ class Hit:
 class Settings:
     """Hold one decoded settings file with what it belongs to.
 
-    ``kind`` is the name of its kind (``prefixlint.kinds``). ``files`` maps the pointer of a file name in it to that
-    file's text, None when there is no such file. ``peers`` are the other settings files of the run, the other half of
-    a pair included; ``partner`` is that half, ``partner_given`` says that it is linted too. ``prompts`` maps the pointer of each prompt text in it to that text.
+    ``kind`` is the name of its kind (``prefixlint.kinds``). ``prompts`` maps the pointer of each prompt text in it to
+    that text, ``files`` the pointer of a file name in it to that file's text, None when there is no such file.
+    ``peers`` are the other settings files of this kind in the run. ``partner`` is the other half of a pair,
+    ``partner_given`` says that it is linted too.
     """
 
     path: str
@@ -207,7 +208,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Hold one reported problem with its place."""
+    """Hold one reported problem with its place.
+
+    ``fingerprint`` is a hash that stays when the lines above it move; it holds no text.
+    """
 
     rule: str
     severity: Severity
@@ -220,6 +224,7 @@ class Finding:
     lost_tokens: int | None = None
     fix: Fix | None = None
     trace: tuple[Step, ...] = ()
+    fingerprint: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from prefixlint import config
-from prefixlint.api import files, findings
+from prefixlint.api import files, findings, fingerprints
 from prefixlint.api.files import Target
 from prefixlint.api.lint import Linted, Linter, LintOptions
-from prefixlint.errors import InputError
+from prefixlint.display import plural
+from prefixlint.errors import ConfigError, InputError
 from prefixlint.model import CheckResult, Confidence, Finding, InputFile, Json
 
 _PARALLEL_FROM = 200  # files; a pool costs about 100 ms to start
@@ -45,7 +47,7 @@ def check_paths(paths: Sequence[str], options: CheckOptions | None = None) -> Ch
     options = options or CheckOptions()
     run = _Run(options)
     linted = list(run.lint(paths))
-    return run.result(linted)
+    return run.result(paths, linted)
 
 
 def check_bytes(path: str, data: bytes, options: CheckOptions | None = None) -> CheckResult:
@@ -53,7 +55,7 @@ def check_bytes(path: str, data: bytes, options: CheckOptions | None = None) -> 
     run = _Run(options or CheckOptions())
     sort = files.sort_of(path) or "prompt"
     linted = run.linter.lint(Target(path, sort, True, files.syntax_of(path)), data)
-    return run.result([linted] if linted else [], {path: data})
+    return run.result((), [linted] if linted else [], {path: data})
 
 
 def check_body(body: Json, provider: str | None = None) -> tuple[Finding, ...]:
@@ -108,15 +110,69 @@ class _Run:
         with ProcessPoolExecutor(jobs, initializer=_start, initargs=(self.options.lint_options(),)) as pool:
             yield from filter(None, pool.map(_lint, targets, chunksize=_CHUNK))
 
-    def result(self, linted: list[Linted], contents: dict[str, bytes] | None = None) -> CheckResult:
+    def result(
+        self, paths: Sequence[str], linted: list[Linted], contents: dict[str, bytes] | None = None
+    ) -> CheckResult:
         """Add the rules that look at several files, then drop what is not wanted."""
         found = [f for one in linted for f in one.findings]
+        used = {name for one in linted for name in one.used}
         if any(one.settings for one in linted):
             from prefixlint.api import settings_files
 
-            found += settings_files.check([one for one in linted if one.settings], self.linter, contents or {})
+            more, more_used = settings_files.check([one for one in linted if one.settings], self.linter, contents or {})
+            found += more
+            used |= more_used
         found = sorted(findings.unique(found), key=findings.sort_key)
-        return CheckResult(tuple(one.input for one in linted), tuple(found))
+        notes = self._unused(paths, linted, used)
+        if found:
+            found = list(fingerprints.with_fingerprints(found, contents or {}))
+        if self.options.diff_base:
+            found = self._changed(found)
+        wanted, more_notes = self._against_baseline(found, linted)
+        return CheckResult(tuple(one.input for one in linted), wanted, (*notes, *more_notes))
+
+    def _unused(self, paths: Sequence[str], linted: list[Linted], used: set[str]) -> tuple[str, ...]:
+        pairs = [(one.input.path, self.linter.configuration(one.input.path)) for one in linted]
+        if not any(c.allow or c.per_path or c.ignore for _, c in pairs):
+            return ()
+        from prefixlint.api.unused import unused
+
+        select = frozenset(findings.expand(self.options.select))
+        return tuple(unused(pairs, used, paths, select))
+
+    def _changed(self, found: list[Finding]) -> list[Finding]:
+        from prefixlint.api import changed
+
+        assert self.options.diff_base
+        return list(changed.on_changed_lines(found, changed.changed_lines(self.options.diff_base)))
+
+    def _against_baseline(
+        self, found: list[Finding], linted: list[Linted]
+    ) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
+        """Leave out what the baseline accepts, or write it."""
+        path = self._baseline_path(linted)
+        if path is None:
+            if self.options.write_baseline:
+                raise ConfigError("--write-baseline needs a file: --baseline FILE, or `baseline` in the configuration")
+            return tuple(found), ()
+        from prefixlint import baseline
+
+        if self.options.write_baseline:
+            path.write_text(baseline.dump(found, path.parent), encoding="utf-8")
+            return (), (f"{path}: {plural(len(found), 'finding')} accepted",)
+        fresh, left = baseline.split(found, baseline.load(path), path.parent)
+        seen = {baseline.relative(one.input.path, path.parent) for one in linted}
+        stale = [e for e in left if e.path in seen and not self.options.diff_base]
+        notes = (f"{path}: {e.rule} in {e.path} is accepted but gone; write the baseline again" for e in stale)
+        return fresh, tuple(notes)
+
+    def _baseline_path(self, linted: list[Linted]) -> Path | None:
+        if self.options.baseline:
+            return Path(self.options.baseline)
+        return next((c.baseline for c in map(self._configuration_of, linted) if c.baseline), None)
+
+    def _configuration_of(self, one: Linted) -> config.Config:
+        return self.linter.configuration(one.input.path)
 
 
 def _fresh(paths: Iterable[str], seen: set[str]) -> Iterator[str]:

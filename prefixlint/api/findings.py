@@ -34,23 +34,33 @@ class Choice:
         if _LEVEL[finding.confidence] < _LEVEL[self.min_confidence]:
             return False
         if finding.rule in self.ignore:
-            self.used.add(f"ignore:{finding.rule}")
+            self.used.add(entry(self.settings, "ignore", finding.rule))
             return False
         return not self._ignored_here(finding) and not self._allowed(finding)
 
     def _ignored_here(self, finding: Finding) -> bool:
         for glob, rules in self.settings.per_path.items():
             if finding.rule in rules and config.matches(self.name, glob):
-                self.used.add(f"per-path:{glob}:{finding.rule}")
+                self.used.add(entry(self.settings, "per-path", finding.rule, glob))
                 return True
         return False
 
     def _allowed(self, finding: Finding) -> bool:
         for allow in self.settings.allow:
             if finding.rule in allow.rules and _is_at(allow, self.name, finding.pointer):
-                self.used.add(f"allow:{allow.entry}:{finding.rule}")
+                self.used.add(entry(self.settings, "allow", finding.rule, allow.entry))
                 return True
         return False
+
+
+def entry(settings: config.Config, key: str, rule: str, place: str = "") -> str:
+    """Name one entry of a configuration as it is shown to a person.
+
+    >>> entry(config.Config(Path("."), "prefixlint.toml"), "allow", "date", "a.json#/system")
+    'prefixlint.toml: allow "a.json#/system" = ["date"]'
+    """
+    shown = f'{key} "{place}" = ["{rule}"]' if place else f'{key} = ["{rule}"]'
+    return f"{settings.path}: {shown}"
 
 
 def _is_at(allow: config.Allow, name: str, pointer: str) -> bool:

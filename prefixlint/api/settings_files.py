@@ -24,18 +24,24 @@ _OTHER = {
 _MODEL = {"generic-settings": ("default_model",), "generic-config": ("model", "name")}
 
 
-def check(linted: Sequence[Linted], linter: Linter, contents: Mapping[str, bytes]) -> list[Finding]:
-    """Return the findings of all settings rules on the files of one run; ``contents`` overrides what is on disk."""
+def check(linted: Sequence[Linted], linter: Linter, contents: Mapping[str, bytes]) -> tuple[list[Finding], set[str]]:
+    """Return the findings of all settings rules on the files of one run, and the configuration entries that were used.
+
+    ``contents`` overrides what is on disk.
+    """
     loaded = {one.input.path: _load(one.input.path, contents) for one in linted}
     known = {path: _settings(document) for path, document in loaded.items()}
     found: list[Finding] = []
+    used: set[str] = set()
     for path, settings in known.items():
         partner = _partner(settings, known)
         peers = tuple(s for p, s in known.items() if p != path and s.kind == settings.kind)
         given = partner is not None and partner.path in known
         whole = replace(settings, partner=partner, partner_given=given, peers=peers)
-        found += _of_file(whole, loaded[path], linter)
-    return found
+        chosen = linter.choice(path)
+        found += _of_file(whole, loaded[path], chosen)
+        used |= chosen.used
+    return found, used
 
 
 def _load(path: str, contents: Mapping[str, bytes]) -> Loaded:
@@ -80,8 +86,7 @@ def _on_disk(path: str) -> Settings | None:
         return None  # its own run reports that
 
 
-def _of_file(settings: Settings, document: Loaded, linter: Linter) -> Iterator[Finding]:
-    chosen = linter.choice(settings.path)
+def _of_file(settings: Settings, document: Loaded, chosen: findings.Choice) -> Iterator[Finding]:
     places = DocumentPlaces(settings.path, document.data, document.parse)
     tokenizer = partial(_tokenizer, _model(settings) or _model(settings.partner))
     for module in _checks():

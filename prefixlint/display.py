@@ -53,3 +53,8 @@ def count(number: int) -> str:
 def plural(number: int, noun: str) -> str:
     """Write a count with its noun: ``1 request``, ``2 requests``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def money(usd: float) -> str:
+    """Write an amount: cents, or four digits where cents would show nothing."""
+    return f"${usd:,.2f}" if usd >= 0.01 else f"${usd:.4f}"

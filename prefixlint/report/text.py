@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from prefixlint import cards
-from prefixlint.display import count, plural, shown
+from prefixlint.display import count, escape, money, plural, shown
 from prefixlint.model import CheckResult, DiffResult, Finding, Fork, InputFile, ReportOptions, Site, Span
 
 NAME = "text"
@@ -79,7 +79,7 @@ def _summary(result: DiffResult, options: ReportOptions) -> Iterator[str]:
         yield _style("  no unwanted fork: every request extends or shares what came before", "green", options)
         return
     cost = sum(site.cost_usd or 0 for site in result.sites)
-    money = f", about ${cost:,.2f}" if cost else ""
+    money = f", about {money(cost)}" if cost else ""
     lost = sum(site.lost_tokens for site in result.sites)
     where = f"{plural(unwanted, 'unwanted fork')} at {plural(len(result.sites), 'site')}"
     line = f"  {where}: {count(lost)} tokens lost{money}"
@@ -105,7 +105,7 @@ def _shown_sites(result: DiffResult, options: ReportOptions) -> tuple[Site, ...]
 
 
 def _site(rank: int, site: Site, fork: Fork, options: ReportOptions) -> Iterator[str]:
-    money = f", about ${site.cost_usd:,.2f}" if site.cost_usd else ""
+    money = f", about {money(site.cost_usd)}" if site.cost_usd else ""
     head = f"  {rank}. {site.cause} at {site.pointer or 'the prompt'}"
     cost = f"{plural(site.requests, 'request')}, {count(site.lost_tokens)} tokens lost{money}"
     yield f"{_style(head, 'bold', options)}  {cost}"
@@ -129,7 +129,7 @@ def _also(fork: Fork) -> str:
 
 def _sides(fork: Fork, options: ReportOptions) -> Iterator[str]:
     """Write both sides one under the other, the shared text before them once, and carets under what differs."""
-    lead = shown(fork.context[0][-30:], redact=options.redact) if fork.context[0] else ""
+    lead = "" if options.redact else escape(fork.context[0][-30:])
     left, right = shown(fork.left, redact=options.redact), shown(fork.right, redact=options.redact)
     yield f"     {_style('-', 'red', options)} {lead}{_style(left, 'red', options)}"
     yield f"     {_style('+', 'green', options)} {lead}{_style(right, 'green', options)}"

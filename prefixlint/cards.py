@@ -57,6 +57,12 @@ def rule_patterns(rule_id: str) -> tuple[Any, ...]:
     return tuple(_index()[rule_id].get("patterns", ()))
 
 
+def rule_names(rule_id: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names of template variables that hold such a value: those that say so, and those that may."""
+    card = _index()[rule_id]
+    return tuple(card.get("names", ())), tuple(card.get("weak_names", ()))
+
+
 def full_rule(rule_id: str) -> Rule:
     """Return a shipped rule with its examples, read from its card."""
     rule(rule_id)

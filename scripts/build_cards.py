@@ -24,7 +24,7 @@ from __future__ import annotations
 from typing import Any
 
 '''
-KEPT = (*cards.REQUIRED, "labels", "references", "patterns")
+KEPT = (*cards.REQUIRED, "labels", "names", "weak_names", "references", "patterns")
 
 
 def index() -> dict[str, dict[str, Any]]:

@@ -1,0 +1,134 @@
+"""Tell what a place in a prompt is: plain text, code, an example, a comment of the template language, escaped text."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from functools import cached_property
+
+from prefixlint.model import Prompt, Segment
+
+_FENCE = re.compile(r"^[ \t>]{0,8}(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
+_CODE = re.compile(r"(`{1,3})(?!`)[^`\n]{1,400}\1")
+_EXAMPLE_TAG = re.compile(r"<(/?)(?:good_|bad_)?(?:examples?|sample|few[_-]?shot|demo|example_\w{1,30})\b[^>\n]{0,80}>", re.I)
+_EXAMPLE_WORD = re.compile(
+    r"\b(?:e\.g|i\.e|eg|examples?|such as|for instance|samples?|looks? like|something like|expected|outputs?|returns?"
+    r"|z\. ?B\.|beispiel|par exemple|exemples?|por ejemplo|ejemplo|esempio|exemplo|пример|например)\b|例如|例えば|예:",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(
+    r"\b(?:if|when|whether|unless|assum\w{1,4}|suppos\w{1,4}|pretend|imagine|never|don't|instead of|wenn|si|falls)\b|如果",
+    re.IGNORECASE,
+)
+_RAW = re.compile(r"\{%-? *(?:raw|verbatim) *-?%\}.*?(?:\{%-? *end(?:raw|verbatim) *-?%\}|\Z)", re.S)
+_COMMENT = re.compile(r"\{#.*?(?:#\}|\Z)|\{\{!--.*?(?:--\}\}|\Z)|\{\{![^\n]*?\}\}|<%#.*?(?:%>|\Z)", re.S)
+_EXAMPLE_CHARS = 100  # how far an "e.g." reaches
+
+TURN = re.compile(r"<\|im_start\|>user|<\|start_header_id\|>user|<\|user\|>|\[INST\]|<start_of_turn>user|^(?:USER|User|Human|### Instruction):", re.M)
+
+
+class Passage:
+    """Answer questions about places in one text; what is asked for is computed once."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def fences(self) -> list[int]:
+        """Return the ends of the lines that open and close fenced code, alternating."""
+        if "```" not in self.text and "~~~" not in self.text:
+            return []
+        return _paired([(m.end(), m[1]) for m in _FENCE.finditer(self.text)])
+
+    @cached_property
+    def silent(self) -> list[tuple[int, int]]:
+        """Return the ranges that are never rendered as templates: raw blocks and comments of template languages."""
+        found = [m.span() for m in _RAW.finditer(self.text)] if "{%" in self.text else []
+        if any(mark in self.text for mark in ("{#", "{{!", "<%#")):
+            found += [m.span() for m in _COMMENT.finditer(self.text)]
+        return sorted(found)
+
+    @cached_property
+    def examples(self) -> list[int]:
+        """Return where example elements (``<example>`` ... ``</example>``) begin and end, alternating."""
+        bounds: list[int] = []
+        depth = 0
+        for tag in _EXAMPLE_TAG.finditer(self.text) if "</" in self.text else ():
+            depth = max(0, depth + (-1 if tag[1] else 1))
+            if depth == (0 if tag[1] else 1):
+                bounds.append(tag.start())
+        return bounds
+
+    def is_fenced(self, at_char: int) -> bool:
+        """Say whether a place lies in a fenced code block."""
+        return bisect_right(self.fences, at_char) % 2 == 1
+
+    def is_code(self, at_char: int) -> bool:
+        """Say whether a place lies in fenced or inline code."""
+        if self.is_fenced(at_char):
+            return True
+        start, end = self.line(at_char)
+        if "`" not in self.text[start:at_char]:
+            return False
+        return any(m.start() < at_char < m.end() for m in _CODE.finditer(self.text, start, end))
+
+    def is_silent(self, at_char: int) -> bool:
+        """Say whether a place lies in a raw block or a template comment."""
+        return any(start <= at_char < end for start, end in self.silent)
+
+    def is_example(self, at_char: int) -> bool:
+        """Say whether the words before a place, or an element around it, make it an example or a condition."""
+        if bisect_right(self.examples, at_char) % 2 == 1:
+            return True
+        start = self._introduced_from(at_char)
+        if _EXAMPLE_WORD.search(self.text, start, at_char):
+            return True
+        sentence = max(self.text.rfind(mark, start, at_char) for mark in (". ", "! ", "? ", "\n"))
+        return _CONDITION.search(self.text, max(start, sentence), at_char) is not None
+
+    def _introduced_from(self, at_char: int) -> int:
+        """Return the start of the line, or of the one before it where that one introduces it by a colon."""
+        start, _ = self.line(at_char)
+        before = self.text[max(0, start - _EXAMPLE_CHARS) : start].rstrip()
+        if before.endswith((":", "：")):
+            start = max(self.text.rfind("\n", 0, max(0, start - 2)) + 1, start - _EXAMPLE_CHARS)
+        return max(start, at_char - _EXAMPLE_CHARS)
+
+    def line(self, at_char: int) -> tuple[int, int]:
+        """Return the bounds of the line around a place."""
+        end = self.text.find("\n", at_char)
+        return self.text.rfind("\n", 0, at_char) + 1, len(self.text) if end < 0 else end
+
+
+def _paired(marks: list[tuple[int, str]]) -> list[int]:
+    """Pair opening fences with the first closing one that is as long and of the same kind."""
+    bounds: list[int] = []
+    opened = ""
+    for end, mark in marks:
+        if not opened:
+            opened = mark
+            bounds.append(end)
+        elif mark[0] == opened[0] and len(mark) >= len(opened):
+            opened = ""
+            bounds.append(end)
+    return bounds
+
+
+def shared_segments(prompt: Prompt) -> list[Segment]:
+    """Return the texts that all requests are meant to share: system, developer, tools, settings and prompt files.
+
+    Turns of user, assistant and tools are left out; a raw prompt counts up to its last user turn.
+    """
+    return [s for s in map(_shared, prompt.segments) if s is not None]
+
+
+def _shared(segment: Segment) -> Segment | None:
+    if segment.kind != "text" or not segment.text or segment.text.startswith("data:"):
+        return None
+    if segment.part != "message" or segment.role in ("system", "developer"):
+        return segment
+    if segment.role:
+        return None
+    turns = list(TURN.finditer(segment.text))
+    end = turns[-1].start() if turns else len(segment.text)
+    return Segment(segment.part, segment.pointer, segment.text[:end], "", segment.breakpoint, segment.syntax)

@@ -79,10 +79,10 @@ def _summary(result: DiffResult, options: ReportOptions) -> Iterator[str]:
         yield _style("  no unwanted fork: every request extends or shares what came before", "green", options)
         return
     cost = sum(site.cost_usd or 0 for site in result.sites)
-    money = f", about {money(cost)}" if cost else ""
+    price = f", about {money(cost)}" if cost else ""
     lost = sum(site.lost_tokens for site in result.sites)
     where = f"{plural(unwanted, 'unwanted fork')} at {plural(len(result.sites), 'site')}"
-    line = f"  {where}: {count(lost)} tokens lost{money}"
+    line = f"  {where}: {count(lost)} tokens lost{price}"
     yield _style(line, "red", options)
 
 
@@ -105,9 +105,9 @@ def _shown_sites(result: DiffResult, options: ReportOptions) -> tuple[Site, ...]
 
 
 def _site(rank: int, site: Site, fork: Fork, options: ReportOptions) -> Iterator[str]:
-    money = f", about {money(site.cost_usd)}" if site.cost_usd else ""
+    price = f", about {money(site.cost_usd)}" if site.cost_usd else ""
     head = f"  {rank}. {site.cause} at {site.pointer or 'the prompt'}"
-    cost = f"{plural(site.requests, 'request')}, {count(site.lost_tokens)} tokens lost{money}"
+    cost = f"{plural(site.requests, 'request')}, {count(site.lost_tokens)} tokens lost{price}"
     yield f"{_style(head, 'bold', options)}  {cost}"
     yield f"     {_place(fork.before)} -> {_place(fork.after)}, token {fork.token}{_offset(fork)}{_also(fork)}"
     yield from _sides(fork, options)

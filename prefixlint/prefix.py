@@ -98,19 +98,18 @@ ALL_RULES = ("R1", "R2", "R3", "R4", "R5")
 GPT2_RULES = ("R1", "R2", "R3", "R4")
 
 # Anchors are rare on purpose (every few hundred characters), so that the cuts of an edited text meet the old ones
-# again soon behind the edit. Each is a case of one of the rules: R5, then R2, then R1/R3/R4.
-_LINE = "\\n(?=[BCDGHMPRWbcdfghmpw0257\\u4e00-\\u62ff\\u3041-\\u3060\\uac00-\\ub3ff\\u0410-\\u041f])"
-_LINE_END = "[a-zA-Z0-9](?=\\n)"
-_WORD = '[a-z0-9](?=[ "\\\\<,}][bcdghmpwBCDGHMPRW])'
+# again soon behind the edit. Each is a case of one of the rules: R5 or R2 at a line, else R3 or R4 at a word.
+_LINE_START = re.compile("\n(?=[BCDGHMPRWbcdfghmpw0257\u4e00-\u62ff\u3041-\u3060\uac00-\ub3ff\u0410-\u041f])")
+_LINE_END = re.compile("[bcdfghkmpsvwyz013679](?=\n)")  # for GPT-2, which may not be cut behind a newline
+_WORD = re.compile('[a-z0-9](?=[ "\\\\<,}][bcdghmpwBCDGHMPRW])')
 ANCHOR_REACH = 4_096
 
 
 @cache
-def _expression(rules: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str], tuple[re.Pattern[str], ...]]:
-    """Compile the rules for a search backwards, forwards, and for anchors from the best kind to the weakest."""
+def _expression(rules: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Compile the rules for a search backwards and forwards."""
     either = "|".join(_RULES[name] for name in rules)
-    line = _LINE if "R5" in rules else _LINE_END
-    return re.compile(f"(?s:.*)(?:{either})"), re.compile(either), (re.compile(line), re.compile(_WORD))
+    return re.compile(f"(?s:.*)(?:{either})"), re.compile(either)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +144,7 @@ class PairRules:
         while high > 1:
             low = max(0, known - reach)
             found = backwards.match(text, low, high)
-            if found and text[found.end() - 1 : found.end() + 1] not in self.refused:
+            if found and not self._refuses(text, found.end()):
                 return found.end()
             high = found.end() if found else low + 1
             reach = reach if found else reach * 4
@@ -157,19 +156,20 @@ class PairRules:
 
     def _search(self, pattern: re.Pattern[str], text: str, start: int, end: int) -> int:
         for found in pattern.finditer(text, start, end):
-            if not self.refused or text[found.end() - 1 : found.end() + 1] not in self.refused:
+            if not self._refuses(text, found.end()):
                 return found.end()
         return len(text)
 
     def anchor(self, text: str, start: int) -> int:
         """Return a safe boundary at or behind ``start`` that depends on the text near it only."""
-        if start >= len(text):
-            return len(text)
-        for pattern in _expression(self.rules)[2]:
+        for pattern in (_LINE_START if "R5" in self.rules else _LINE_END, _WORD):
             found = self._search(pattern, text, start, start + ANCHOR_REACH)
             if found < len(text):
                 return found
-        return self.next(text, start)
+        return self.next(text, start) if start < len(text) else len(text)
+
+    def _refuses(self, text: str, at: int) -> bool:
+        return bool(self.refused) and text[at - 1 : at + 1] in self.refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +263,8 @@ class Chain:
     """Count the tokens of a text that grows from request to request, tokenizing only what is new.
 
     It keeps the last text and checkpoints ``(safe boundary, tokens before it)``: one about every 2,048 characters and
-    one at the last boundary, so that the next request starts a few characters before the new part.
+    one at the last boundary, so that the next request starts a few characters before the new part. ``count`` may
+    remember what it counted: the checkpoints lie at anchors, so that text behind an edit is cut as before.
     """
 
     def __init__(
@@ -271,8 +272,10 @@ class Chain:
         encode: Callable[[str], list[int]],
         boundaries: Boundaries,
         *,
+        count: Callable[[str], int] | None = None,
         checkpoint_chars: int = CHECKPOINT_CHARS,
     ) -> None:
+        self._count_part = count or (lambda text: len(encode(text)))
         self._encode, self._boundaries, self._checkpoint_chars = encode, boundaries, checkpoint_chars
         self._text, self._tokens = "", 0
         self._offsets, self._counts = [0], [0]
@@ -291,7 +294,7 @@ class Chain:
         return Step(self._tokens, shared, self._fork(before, text, start, count, shared))
 
     def _count(self, text: str, start: int, end: int) -> int:
-        return len(self._encode(text[start + (self._boundaries.skip if start else 0) : end]))
+        return self._count_part(text[start + (self._boundaries.skip if start else 0) : end])
 
     def _advance(self, text: str) -> int:
         """Set checkpoints from the last one kept to the end and return the tokens of the whole."""
@@ -307,7 +310,7 @@ class Chain:
     def _stops(self, text: str, start: int) -> list[int]:
         found = []
         while len(text) - start > 2 * self._checkpoint_chars:
-            start = self._boundaries.next(text, start + self._checkpoint_chars)
+            start = self._boundaries.anchor(text, start + self._checkpoint_chars)
             if start >= len(text):
                 break
             found.append(start)

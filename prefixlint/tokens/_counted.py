@@ -9,8 +9,7 @@ from functools import cached_property
 
 from prefixlint.prefix import Boundaries, Chain, NoBoundaries, first_difference, lcp
 
-CHUNK_CHARS = 512  # cuts lie at the first anchor behind this many characters, about 0.5 to 2 kB apart
-WHOLE_CHARS = 8_192  # from here on the count of the whole string is remembered too, by digest
+CHUNK_CHARS = 1_024  # cuts lie at the first anchor behind this many characters, about 1 to 2 kB apart
 MEMO_CHARS = 8_000_000  # text kept in each of the two generations of the memo
 ENTRY_CHARS = 100  # what an entry of the memo costs beside its text
 
@@ -108,8 +107,8 @@ class Counted:
         return count if self._percent == 100 else max(min(count, 1), (count * self._percent + 50) // 100)
 
     def _count(self, text: str) -> int:
-        if len(text) < WHOLE_CHARS:
-            return sum(map(self._count_chunk, self._cut(text)))
+        if len(text) <= 2 * self._chunk_chars:
+            return self._count_chunk(text)
         key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:16]
         known = self._wholes.get(key)
         if known is None:
@@ -158,4 +157,5 @@ class Counted:
 
     def chain(self) -> Chain:
         """Start a chain for texts that grow from request to request; its counts are not scaled."""
-        return Chain(self.engine.encode, self.engine.boundaries, checkpoint_chars=4 * self._chunk_chars)
+        encode, boundaries = self.engine.encode, self.engine.boundaries
+        return Chain(encode, boundaries, count=self._count_chunk, checkpoint_chars=self._chunk_chars)

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 import token_cases as cases
 import token_properties as properties
-import pytest
 from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers, trainers
 
 from prefixlint.errors import InputError

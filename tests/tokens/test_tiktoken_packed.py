@@ -8,9 +8,9 @@ import inspect
 import re
 from typing import Any
 
+import pytest
 import token_cases as cases
 import token_properties as properties
-import pytest
 
 from prefixlint.tokens import _patterns, tiktoken_file, tiktoken_packed
 
@@ -58,9 +58,9 @@ def test_published_vectors(name: str, text: str, ids: list[int]) -> None:
     assert tiktoken_packed.load(name).encode(text) == ids
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_parts_equal_the_whole(name: str) -> None:
-    assert properties.check(tiktoken_packed.load(name).engine, 5_000, seed=1) > 20_000
+@pytest.mark.parametrize(("name", "count"), [("o200k_base", 10_000), ("cl100k_base", 4_000)])
+def test_parts_equal_the_whole(name: str, count: int) -> None:
+    assert properties.check(tiktoken_packed.load(name).engine, count, seed=1) > 4 * count
 
 
 @pytest.mark.slow

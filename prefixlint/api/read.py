@@ -106,7 +106,8 @@ class Log:
 
     def requests(self) -> Iterator[Item]:
         """Yield every request in the order of time; what cannot be read comes as an InputError in between."""
-        self._done = [_Reader(f, self.options) for f in self.files]
+        paths = tuple(f.path for f in self.files)
+        self._done = [_Reader(f, self.options, tuple(p for p in paths if p != f.path)) for f in self.files]
         wanted = _filter(self.options)
         for reader, item in _merged(self._done):
             if isinstance(item, InputError):
@@ -128,14 +129,15 @@ class Log:
 class _Reader:
     """Read one input."""
 
-    def __init__(self, file: _File, options: ReadOptions) -> None:
+    def __init__(self, file: _File, options: ReadOptions, beside: tuple[str, ...]) -> None:
         self.path = file.path
         self.named = file.named
         self.format = "unknown"
         self.requests = 0
         self.errors: list[str] = []
         self._options = options
-        self.source = Input(file.path, options.progress)
+        self._beside = beside
+        self.source = Input(file.path, options.progress, beside=beside)
         self._items: Iterator[Item] | None = None
         self._ahead: list[Item] = []
 
@@ -164,7 +166,7 @@ class _Reader:
         self._items = None
         self._ahead.clear()
         self.source.close()
-        self.source = Input(self.path, self._options.progress)
+        self.source = Input(self.path, self._options.progress, beside=self._beside)
 
     def _read(self) -> Iterator[Item]:
         try:

@@ -75,6 +75,25 @@ def broken_line(path: str, line: Line, error: _json.BrokenJsonError) -> InputErr
     return InputError(f"broken JSON: {error.message}", path=path, line=line.number, column=column)
 
 
+def inside(source: Input, *path: str) -> Iterator[Record | InputError]:
+    """Yield the elements of an array that lies deeper in one document, as records."""
+    data = source.data()
+    start = len(data) - len(data.removeprefix(BOM).lstrip())
+    body = data[start:]
+    try:
+        for key in path:
+            at = place_of(body, key)
+            start += at
+            body = body[at:]
+            body = body[: _json.skip(body, 0)]
+        places = Places(data)
+        for a, b in _json.places(body):
+            yield _record(source.path, data, places, start + a, start + b)
+    except _json.BrokenJsonError as error:
+        line, column = Places(data).of(start + error.byte)
+        yield InputError(f"broken JSON: {error.message}", path=source.path, line=line, column=column)
+
+
 def _document(source: Input, lists: tuple[str, ...]) -> Iterator[Record | InputError]:
     data = source.data()
     skip = 3 if data.startswith(BOM) else 0
@@ -90,13 +109,15 @@ def _document(source: Input, lists: tuple[str, ...]) -> Iterator[Record | InputE
 def _objects(path: str, data: bytes, start: int, lists: tuple[str, ...]) -> Iterator[Record | InputError]:
     places = Places(data)
     for begin, end in _ranges(data, start, lists):
-        line, column = places.of(begin)
-        raw = data[begin:end]
-        if not raw.startswith(b"{"):
-            yield InputError("expected an object", path=path, line=line, column=column)
-            continue
-        end_line, end_column = places.of(end)
-        yield Record(_json.members(raw), path, begin, end, line, column, end_line, end_column)
+        yield _record(path, data, places, begin, end)
+
+
+def _record(path: str, data: bytes, places: Places, begin: int, end: int) -> Record | InputError:
+    line, column = places.of(begin)
+    if data[begin : begin + 1] != b"{":
+        return InputError("expected an object", path=path, line=line, column=column)
+    end_line, end_column = places.of(end)
+    return Record(_json.members(data[begin:end]), path, begin, end, line, column, end_line, end_column)
 
 
 def _ranges(data: bytes, start: int, lists: tuple[str, ...]) -> list[tuple[int, int]]:
@@ -118,7 +139,7 @@ def place_of(data: bytes, key: str) -> int:
     for name, start, _ in _json.member_places(data):
         if name == key:
             return start
-    raise KeyError(key)
+    raise _json.BrokenJsonError(f"{key!r} is missing", 0)
 
 
 class Places:

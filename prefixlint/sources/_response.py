@@ -75,7 +75,14 @@ def sse(value: str) -> Iterator[_json.Members]:
 
 
 def _of_object(found: _json.Members) -> Response:
-    for key in ("body", "json", "content", "response"):  # HTTP envelopes; a plain answer has none of these as objects
+    for key in (
+        "body",
+        "json",
+        "content",
+        "response",
+        "message",
+        "result",
+    ):  # HTTP envelopes; a plain answer has none of these as objects
         inner = found.get(key)
         if inner and _json.unquoted(inner).startswith(b"{") and "usage" not in found:
             return parse(inner)
@@ -83,12 +90,12 @@ def _of_object(found: _json.Members) -> Response:
     usage = usage or _usage.usage_of(_object(found, "timings")) or _usage.usage_of(_object(found, "meta_info"))
     if usage is None and "prompt_eval_count" in found:
         usage = _usage.usage_of({k: _json.integer(v) for k, v in found.items() if k.endswith("_count")})
-    created = _json.number(found.get("created") or found.get("created_at"))
+    created = next((found[k] for k in ("created", "created_at", "createTime") if k in found), None)
     return Response(
         usage,
-        _json.text(found.get("id")),
-        _json.text(found.get("model")),
-        _when.seconds(created),
+        _json.text(found.get("id")) or _json.text(found.get("responseId")),
+        _json.text(found.get("model")) or _json.text(found.get("modelVersion")),
+        _when.seconds(_json.loads(created)) if created else None,
         _text(found),
         found.get("output") if _json.is_array(found.get("output")) else None,
         "error" in found and found["error"] != b"null" and usage is None,

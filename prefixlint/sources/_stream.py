@@ -72,12 +72,14 @@ class Input:
     """Give one input as a stream of bytes; its beginning can be looked at before it is read.
 
     ``path`` is ``-`` for standard input, which can be read once only. ``notes`` collects what a reader wants to say
-    about the whole file.
+    about the whole file. ``beside`` names the other inputs of the same log, where a format keeps request and answer in
+    two files.
     """
 
     path: str
     progress: Progress | None = None
     notes: list[str] = field(default_factory=list)
+    beside: tuple[str, ...] = ()
     _stream: IO[bytes] | None = None
     _counted: _Counted | None = None
     _ahead: bytes = b""

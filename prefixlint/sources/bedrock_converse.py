@@ -10,7 +10,7 @@ from prefixlint.sources import _bodies
 from prefixlint.sources._head import Head
 from prefixlint.sources._stream import Input
 
-NAME = "converse"
+NAME = "bedrock-converse"
 GENERIC = True  # a format that is more specific goes first
 
 

@@ -16,6 +16,8 @@ from typing import Literal
 
 from prefixlint.errors import InputError
 from prefixlint.model import Json
+from prefixlint.pointers import escape_token as escape_token
+from prefixlint.pointers import split_pointer as split_pointer
 
 Kind = Literal["object", "array", "string", "number", "literal"]
 
@@ -163,16 +165,6 @@ def line_column(data: bytes, byte: int) -> tuple[int, int]:
     """Return line and column of a byte, both from 1, columns in code points."""
     start = data.rfind(b"\n", 0, byte) + 1
     return data.count(b"\n", 0, byte) + 1, len(data[start:byte].decode("utf-8", "ignore")) + 1
-
-
-def split_pointer(pointer: str) -> list[str]:
-    """Split an RFC 6901 pointer into its decoded tokens."""
-    return [t.replace("~1", "/").replace("~0", "~") for t in pointer.split("/")[1:]]
-
-
-def escape_token(token: str) -> str:
-    """Escape a key for use in a pointer."""
-    return token.replace("~", "~0").replace("/", "~1")
 
 
 def decode_string(raw: bytes) -> str:

@@ -11,13 +11,16 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
-from prefixlint import json_spans, kinds
+from prefixlint import kinds
 from prefixlint.api import extract
 from prefixlint.api.places import DocumentPlaces, Places
-from prefixlint.json_spans import Document
 from prefixlint.kinds import Kind
 from prefixlint.model import Json, Prompt, Request, Span
+
+if TYPE_CHECKING:
+    from prefixlint.json_spans import Document
 
 _BOM = b"\xef\xbb\xbf"
 _BODY_MARKS = ("messages", "contents", "input")
@@ -37,7 +40,7 @@ class Loaded:
     @property
     def settings(self) -> str:
         """Name the kind when rules about settings apply, else ''."""
-        return self.kind.name if isinstance(self.value, dict | list) and not body_pointer(self) else ""
+        return self.kind.name if isinstance(self.value, dict | list) and body_pointer(self) is None else ""
 
 
 def load(path: str, sort: str, data: bytes) -> Loaded:
@@ -61,10 +64,16 @@ def _load_json(path: str, data: bytes) -> Loaded:
     try:
         value = json.loads(data.removeprefix(_BOM))
     except (ValueError, RecursionError):
-        document = json_spans.parse(data, path=path)
+        document = _parse_json(data, path)
         value = document.value()
         return Loaded(path, data, kinds.detect(path, value), value, lambda: document)
-    return Loaded(path, data, kinds.detect(path, value), value, partial(json_spans.parse, data, path=path))
+    return Loaded(path, data, kinds.detect(path, value), value, partial(_parse_json, data, path))
+
+
+def _parse_json(data: bytes, path: str) -> Document:
+    from prefixlint import json_spans  # its expressions take 6 ms to compile, and a clean file needs no places
+
+    return json_spans.parse(data, path=path)
 
 
 def prompts(document: Loaded, pointers: tuple[str, ...] = ()) -> list[tuple[Prompt, Places]]:

@@ -7,23 +7,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from prefixlint import kinds
-from prefixlint.json_spans import escape_token
 from prefixlint.kinds import Kind
 from prefixlint.model import Json, PromptKind, Segment
+from prefixlint.pointers import escape_token
 
 # Folded key names (no case, no '_', '-', '.', ' '): a key that is or ends with one of these holds prompt text.
-_PROMPT_KEY = re.compile(
+_PROMPT_KEY = (
     r"(?:^|[a-z0-9])(?:systemprompt|systemmessage|systeminstructions?|promptprefix|promptsuffix|prompttemplate"
     r"|instructions?|prompts?|preamble)$|^(?:system|persona|developermessage|systemtext|sharedprefix)$"
 )
-_FOLD = re.compile(r"[_\-. ]")
+_FOLD = str.maketrans("", "", "_-. ")
 _MESSAGE_KEYS = ("messages", "contents", "input", "prompt", "system", "examples")
 _TOOL_KEYS = ("tools", "functions", "functionDeclarations", "function_declarations")
 _SCHEMA_TEXT = ("description", "title")
 # Values of such keys that are names, paths or switches rather than text.
-_NO_TEXT = re.compile(r"\S*\Z")
-_HAS_PLACEHOLDER = re.compile(r"\{\{?[^{}\s]|\$\{|<%|\{%")
-_FILE_VALUE = re.compile(r"(?:file://|\{file:)")
+_NO_TEXT = r"\S*\Z"
+_HAS_PLACEHOLDER = r"\{\{?[^{}\s]|\$\{|<%|\{%"
+_FILE_VALUE = ("file://", "{file:")
 _SYNTAX = {
     "jinja2": "jinja",
     "jinja": "jinja",
@@ -65,7 +65,7 @@ def _all(kind: Kind, value: Json, pointers: tuple[str, ...]) -> Iterator[Draft]:
     syntax = _SYNTAX.get(str(value.get("template_format", "")), "") if isinstance(value, dict) else ""
     for pattern in kind.prompts:
         for pointer, found in kinds.select(value, pattern):
-            if isinstance(found, str) and not _FILE_VALUE.match(found):
+            if isinstance(found, str) and not found.startswith(_FILE_VALUE):
                 yield _draft(pointer, found, syntax)
     quiet = {pointer for pattern in kind.quiet for pointer, _ in kinds.select(value, pattern)}
     yield from _by_name("", value, quiet, 0)
@@ -89,7 +89,11 @@ def _by_name(pointer: str, value: Json, quiet: set[str], depth: int) -> Iterator
             here = f"{pointer}/{escape_token(str(key))}"
             if key in _TOOL_KEYS and is_tool_list(below):
                 yield Draft("tools", tuple(tool_segments(here, below)))
-            elif here not in quiet and _PROMPT_KEY.search(_FOLD.sub("", str(key).lower())) and not is_messages(below):
+            elif (
+                here not in quiet
+                and re.search(_PROMPT_KEY, str(key).lower().translate(_FOLD))
+                and not is_messages(below)
+            ):
                 yield from _texts(here, below)
                 if not isinstance(below, str):
                     yield from _by_name(here, below, quiet, depth + 1)
@@ -116,9 +120,9 @@ def _texts(pointer: str, value: Json) -> Iterator[Draft]:
 
 def _is_text(value: str) -> bool:
     """Tell prompt text from a name, a path or a switch."""
-    if _FILE_VALUE.match(value):
+    if value.startswith(_FILE_VALUE):
         return False
-    return not _NO_TEXT.match(value) or bool(_HAS_PLACEHOLDER.search(value))
+    return not re.match(_NO_TEXT, value) or bool(re.search(_HAS_PLACEHOLDER, value))
 
 
 def _blocks(pointer: str, value: Json, role: str) -> Iterator[Segment]:

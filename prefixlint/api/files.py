@@ -41,32 +41,29 @@ _INSTRUCTIONS = frozenset(
     "CLAUDE.md CLAUDE.local.md AGENTS.md AGENTS.override.md AGENT.md GEMINI.md QWEN.md SKILL.md copilot-instructions.md"
     " .cursorrules .windsurfrules .clinerules .goosehints .rules .roorules .aider.prompt WARP.md CRUSH.md".split()
 )
-_PROMPT_NAME = re.compile(
-    r"(?:^|[_\-. ])(?:prompts?|system|instructions?|persona|chatmode|preamble|sysprompt|system[_-]?message"
-    r"|shared[_-]?prefix)(?:[_\-. ]|$)",
-    re.IGNORECASE,
+# Patterns stay text until they are used (`re` keeps what it compiled): a run on three files needs few of them.
+_PROMPT_NAME = (
+    r"(?i)(?:^|[_\-. ])(?:prompts?|system|instructions?|persona|chatmode|preamble|sysprompt|system[_-]?message"
+    r"|shared[_-]?prefix)(?:[_\-. ]|$)"
 )
-_PROMPT_FOLDER = re.compile(
-    r"(?:^|/)(?:[\w-]*prompts?|prompt[_-]?templates?|system[_-]?messages?|\.(?:claude|opencode|codex|gemini|agents?)"
+_PROMPT_FOLDER = (
+    r"(?i)(?:^|/)(?:[\w-]*prompts?|prompt[_-]?templates?|system[_-]?messages?|\.(?:claude|opencode|codex|gemini|agents?)"
     r"/(?:agents?|commands?|skills|rules|output-styles|prompts|modes?)|\.(?:cursor|windsurf|continue|amazonq|trae|kiro)"
-    r"/(?:rules|prompts|steering)|\.roo/rules[\w-]*|\.clinerules|\.github/(?:prompts|instructions|chatmodes|agents))(?:/|$)",
-    re.IGNORECASE,
+    r"/(?:rules|prompts|steering)|\.roo/rules[\w-]*|\.clinerules|\.github/(?:prompts|instructions|chatmodes|agents))(?:/|$)"
 )
-_NO_PROMPT_NAME = re.compile(
-    r"^(?:README|CHANGELOG|CHANGES|HISTORY|LICEN[CS]E|NOTICE|CONTRIBUTING|CODE_OF_CONDUCT|SECURITY|AUTHORS|NEWS"
-    r"|requirements|robots|CMakeLists|INSTALL|UPGRADING|MIGRATION|ROADMAP|TODO)\b",
-    re.IGNORECASE,
+_NO_PROMPT_NAME = (
+    r"(?i)^(?:README|CHANGELOG|CHANGES|HISTORY|LICEN[CS]E|NOTICE|CONTRIBUTING|CODE_OF_CONDUCT|SECURITY|AUTHORS|NEWS"
+    r"|requirements|robots|CMakeLists|INSTALL|UPGRADING|MIGRATION|ROADMAP|TODO)\b"
 )
 # The first sentence of a prompt; headings, front matter and blank lines may stand before it.
-_PROMPT_START = re.compile(
-    r"\ufeff?(?:---\n.*?\n---\n)?(?:\s|#[^\n]*\n|<[\w-]+>\s)*"
+_PROMPT_START = (
+    r"(?s)\ufeff?(?:---\n.*?\n---\n)?(?:\s|#[^\n]*\n|<[\w-]+>\s)*"
     r"(?:You(?:'re| are| will act)\b(?! (?:here|done|viewing|looking))"
-    r"|Act as (?:an?|the)\b|<\|im_start\|>|<\|system\|>|\[INST\]|<<SYS>>)",
-    re.S,
+    r"|Act as (?:an?|the)\b|<\|im_start\|>|<\|system\|>|\[INST\]|<<SYS>>)"
 )
 # One look at the bytes decides whether an unknown JSON, YAML or TOML file is worth parsing.
-_PROMPT_KEY = re.compile(
-    rb"(?i)[\"']?[\w.-]{0,60}(?:system|prompts?|instructions?|preamble|persona|[_-]message|prefix_cache|messages|tools|contents"
+_PROMPT_KEY = (
+    rb"(?i)(?:system|prompts?|instructions?|preamble|persona|[_-]message|prefix_cache|messages|tools|contents"
     rb"|mcpServers|api_base|base_?url|llm_params|chat_template|template)[\"']?\s{0,4}[:=]"
 )
 _SKIPPED_FOLDERS = frozenset(
@@ -79,7 +76,7 @@ _SKIPPED_FILES = frozenset(
     " prefixlint.toml mkdocs.yml .pre-commit-config.yaml .pre-commit-hooks.yaml pre-commit-hooks.yaml action.yml"
     " docker-compose.yml docker-compose.yaml".split()
 )
-_SKIPPED_PATHS = re.compile(r"(?:^|/)\.github/(?:workflows|ISSUE_TEMPLATE|actions)/|\.min\.\w+$|(?:^|/)locales?/")
+_SKIPPED_PATHS = r"(?:^|/)\.github/(?:workflows|ISSUE_TEMPLATE|actions)/|\.min\.\w+$|(?:^|/)locales?/"
 _MAX_UNKNOWN_BYTES = 2_000_000  # a larger JSON file without a name that we know is data, not settings
 
 
@@ -124,17 +121,17 @@ def syntax_of(path: str) -> str:
 
 
 def _is_prompt_path(path: str, name: str) -> bool:
-    if _NO_PROMPT_NAME.match(name):
+    if re.match(_NO_PROMPT_NAME, name):
         return False
     folder = path.replace("\\", "/").rpartition("/")[0]
-    return name in _INSTRUCTIONS or bool(_PROMPT_NAME.search(name)) or bool(_PROMPT_FOLDER.search(folder))
+    return name in _INSTRUCTIONS or bool(re.search(_PROMPT_NAME, name)) or bool(re.search(_PROMPT_FOLDER, folder))
 
 
 def _is_prompt_template(path: str, name: str) -> bool:
     """Tell a chat or prompt template from a web page or a deployment template."""
     inner = _suffix(name.rpartition(".")[0])
     if inner in (".html", ".htm", ".xml", ".css", ".js", ".py", ".yaml", ".yml", ".json", ".conf", ".sh", ".service"):
-        return bool(_PROMPT_NAME.search(name)) or bool(_PROMPT_FOLDER.search(path.rpartition("/")[0]))
+        return bool(re.search(_PROMPT_NAME, name)) or bool(re.search(_PROMPT_FOLDER, path.rpartition("/")[0]))
     return inner in (".txt", ".md", ".prompt") or _is_prompt_path(path, name) or "chat_template" in name
 
 
@@ -147,12 +144,12 @@ def wants(target: Target, head: Callable[[], bytes]) -> bool:
         if kinds.by_name(path) is not None:
             return True
         data = head()
-        return len(data) <= _MAX_UNKNOWN_BYTES and _PROMPT_KEY.search(data) is not None
+        return len(data) <= _MAX_UNKNOWN_BYTES and re.search(_PROMPT_KEY, data) is not None
     if target.sort == "template" or _suffix(name) in _PROMPTS or _is_prompt_path(path, name):
         return True
-    if _NO_PROMPT_NAME.match(name):
+    if re.match(_NO_PROMPT_NAME, name):
         return False
-    return _PROMPT_START.match(head()[:2000].decode("utf-8", "replace")) is not None
+    return re.match(_PROMPT_START, head()[:2000].decode("utf-8", "replace")) is not None
 
 
 def find(
@@ -193,7 +190,7 @@ def _discovered(path: str, settings: Callable[[str], config.Config]) -> Iterator
         return
     is_included = any(config.matches(relative, glob) for glob in chosen.include) or bool(chosen.pointers_for(path))
     sort = sort_of(path, named=is_included)
-    if sort is None or (not is_included and (name in _SKIPPED_FILES or _SKIPPED_PATHS.search(path))):
+    if sort is None or (not is_included and (name in _SKIPPED_FILES or re.search(_SKIPPED_PATHS, path))):
         return
     yield Target(path, sort, is_included, syntax_of(path))
 

@@ -13,10 +13,9 @@ from prefixlint.api import findings, texts
 from prefixlint.api.files import Target, wants
 from prefixlint.api.places import Places, TextPlaces
 from prefixlint.errors import InputError
-from prefixlint.json_spans import line_column
 from prefixlint.model import Confidence, Finding, Hit, InputFile, Prompt, PromptKind, Request, Segment, Span
 
-_CHAT_TEMPLATE = re.compile(r"chat[_-]?template|(?:^|/)template\.jinja$", re.IGNORECASE)
+_CHAT_TEMPLATE = r"(?i)chat[_-]?template|(?:^|/)template\.jinja$"
 
 Check = Callable[[Prompt], Iterator[Hit]]
 
@@ -175,7 +174,7 @@ def _prompt(path: str, kind: PromptKind, segments: tuple[Segment, ...]) -> Promp
 
 def _prompt_kind(target: Target) -> PromptKind:
     if target.sort == "template":
-        return "chat-template" if _CHAT_TEMPLATE.search(target.path) else "template"
+        return "chat-template" if re.search(_CHAT_TEMPLATE, target.path) else "template"
     return "prompt-file"
 
 
@@ -196,6 +195,8 @@ def _decode(data: bytes, target: Target) -> str | None:
             return None
         if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
             raise InputError("is UTF-16, expected UTF-8; save it again as UTF-8", path=target.path) from error
+        from prefixlint.json_spans import line_column
+
         line, column = line_column(data, error.start)
         message = f"byte 0x{data[error.start]:02x} is not UTF-8"
         raise InputError(message, path=target.path, line=line, column=column) from error

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from prefixlint.json_spans import Document, Node
 from prefixlint.model import Span
+
+if TYPE_CHECKING:
+    from prefixlint.json_spans import Document, Node
 
 
 class Places(Protocol):

@@ -89,9 +89,7 @@ def _on_disk(path: str) -> Settings | None:
 def _of_file(settings: Settings, document: Loaded, chosen: findings.Choice) -> Iterator[Finding]:
     places = DocumentPlaces(settings.path, document.data, document.parse)
     tokenizer = partial(_tokenizer, _model(settings) or _model(settings.partner))
-    for module in _checks():
-        if settings.kind not in module.KINDS and "*" not in module.KINDS:
-            continue
+    for module in _checks(settings.kind):
         check_settings: Callable[[Settings, Callable[[], Tokenizer]], Iterator] = module.check_settings  # type: ignore[type-arg]
         for hit in check_settings(settings, tokenizer):
             found = findings.finding(hit, places, {}, chosen.settings.rule_paths)
@@ -100,9 +98,13 @@ def _of_file(settings: Settings, document: Loaded, chosen: findings.Choice) -> I
 
 
 @cache
-def _checks() -> tuple[ModuleType, ...]:
+def _checks(kind: str) -> tuple[ModuleType, ...]:
+    """Import the checks for a kind: ``settings_all_*`` run on every file, the others name their kinds."""
     names = [n for n in registry.names("checks") if n.startswith("settings_")]
-    return tuple(registry.module("checks", name) for name in names)
+    if kind == "unknown":
+        names = [n for n in names if n.startswith("settings_all_")]
+    modules = (registry.module("checks", name) for name in names)
+    return tuple(m for m in modules if m.__name__.rpartition(".")[2].startswith("settings_all_") or kind in m.KINDS)
 
 
 def _model(settings: Settings | None) -> str | None:

@@ -12,19 +12,15 @@ from dataclasses import dataclass
 
 from prefixlint.model import PromptKind, Segment
 
-_FRONT_MATTER = re.compile(r"\ufeff?(---[ \t]*\r?\n(?:.*?\r?\n)??---[ \t]*(?:\r?\n|\Z))", re.S)
+_FRONT_MATTER = r"(?s)\ufeff?(---[ \t]*\r?\n(?:.*?\r?\n)??---[ \t]*(?:\r?\n|\Z))"
 _MAX_FRONT_MATTER = 20_000
-_KEY_LINE = re.compile(r"^[A-Za-z_][\w.-]*[ \t]*:", re.MULTILINE)
+_KEY_LINE = r"(?m)^[A-Za-z_][\w.-]*[ \t]*:"
 # What the program shows to the model although it stands in the front matter: the description of an agent or skill.
-_DESCRIPTION = re.compile(
-    r"^description:[ \t]*(?![|>&*!])(?P<quote>[\"']?)(?P<text>[^\n]*?)(?P=quote)[ \t]*\r?$", re.MULTILINE
-)
+_DESCRIPTION = r"(?m)^description:[ \t]*(?![|>&*!])(?P<quote>[\"']?)(?P<text>[^\n]*?)(?P=quote)[ \t]*\r?$"
 _ROLES = {
-    ".prompty": re.compile(
-        r"^[ \t]*#?[ \t]*(system|user|assistant|developer|tool|function)[ \t]*:[ \t]*\r?$\n?", re.MULTILINE | re.I
-    ),
-    ".prompt": re.compile(r"\{\{~?[ \t]*role[ \t]+[\"'](system|user|model|assistant|tool)[\"'][ \t]*~?\}\}[ \t]*\n?"),
-}  # fmt: skip
+    ".prompty": r"(?im)^[ \t]*#?[ \t]*(system|user|assistant|developer|tool|function)[ \t]*:[ \t]*\r?$\n?",
+    ".prompt": r"\{\{~?[ \t]*role[ \t]+[\"'](system|user|model|assistant|tool)[\"'][ \t]*~?\}\}[ \t]*\n?",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +59,19 @@ def front_matter_end(text: str) -> int:
     """
     if not text.startswith(("---", "\ufeff---")):
         return 0
-    found = _FRONT_MATTER.match(text, 0, _MAX_FRONT_MATTER)
-    return found.end() if found and _KEY_LINE.search(found[1]) else 0
+    found = re.match(_FRONT_MATTER, text[:_MAX_FRONT_MATTER])
+    return found.end() if found and re.search(_KEY_LINE, found[1]) else 0
 
 
 def _described(text: str, end: int) -> list[tuple[str, int, int]]:
-    found = _DESCRIPTION.search(text, 0, end)
+    found = re.search(_DESCRIPTION, text[:end])
     bom = [("system", 0, 1)] if text.startswith("\ufeff") else []
     return [*bom, *([("system", *found.span("text"))] if found and found["text"] else [])]
 
 
-def _by_role(text: str, start: int, heads: re.Pattern[str] | None) -> list[tuple[str, int, int]]:
+def _by_role(text: str, start: int, heads: str | None) -> list[tuple[str, int, int]]:
     """Cut the body at its role heads; text before the first one is the system's."""
-    found = list(heads.finditer(text, start)) if heads else []
+    found = list(re.compile(heads).finditer(text, start)) if heads else []
     if not found:
         return [("system", start, len(text))]
     pieces = [("system", start, found[0].start())] if text[start : found[0].start()].strip() else []
@@ -86,14 +82,14 @@ def _by_role(text: str, start: int, heads: re.Pattern[str] | None) -> list[tuple
 
 
 _IMPORTING = ("CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "AGENTS.md", "QWEN.md")
-_IMPORT = re.compile(r"(?:^|(?<=[\s(]))@((?:\.{1,2}/|~/|/)?[\w.-]+(?:/[\w.-]+)*\.(?:md|txt|mdc))\b")
+_IMPORT = r"(?:^|(?<=[\s(]))@((?:\.{1,2}/|~/|/)?[\w.-]+(?:/[\w.-]+)*\.(?:md|txt|mdc))\b"
 
 
 def imports(path: str, text: str) -> Iterator[str]:
     """Yield the files that an agent instruction file takes in by ``@file``, where they exist."""
     if os.path.basename(path) not in _IMPORTING:
         return
-    for found in _IMPORT.finditer(text):
+    for found in re.finditer(_IMPORT, text):
         name = os.path.join(os.path.dirname(path), os.path.expanduser(found[1]))
         if os.path.isfile(name):
             yield os.path.normpath(name)

@@ -8,9 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from prefixlint.json_spans import escape_token
 from prefixlint.model import Hit, Json, Settings, Tokenizer
 from prefixlint.names import nearest
+from prefixlint.pointers import escape_token
 
 KINDS = ("generic-settings", "generic-config")
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from xml.sax.saxutils import escape as xml_escape
-from xml.sax.saxutils import quoteattr
+from html import escape as xml_escape
 
 from prefixlint.display import escape
 from prefixlint.model import CheckResult, DiffResult, Finding, InputFile, ReportOptions
@@ -69,8 +68,9 @@ def _case(path: str, name: str, inner: str, line: int = 0) -> str:
 
 def _text(text: str) -> str:
     # Escaped first: XML has no way to write most control characters.
-    return xml_escape("".join(c if c == "\\" else escape(c) for c in text))
+    return xml_escape("".join(c if c == "\\" else escape(c) for c in text), quote=False)
 
 
 def _attribute(text: str) -> str:
-    return quoteattr("".join(c if c == "\\" else escape(c) for c in text))
+    shown = "".join(c if c == "\\" else escape(c) for c in text)
+    return f'"{xml_escape(shown)}"'

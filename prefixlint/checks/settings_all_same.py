@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator
 
 from prefixlint.model import Hit, Settings, Tokenizer
 
-KINDS = ("*",)
-
 _INVISIBLE = re.compile("[\ufeff\u200b\u2060\u00ad]")
 _TRAILING = re.compile(r"[ \t]+(?=\n|\Z)")
 _BLANK_RUN = re.compile(r"\n{3,}")

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from prefixlint.json_spans import escape_token
 from prefixlint.model import Json
+from prefixlint.pointers import escape_token
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,11 +92,12 @@ class _Run:
         targets = [f for f in found if isinstance(f, Target)]
         for error in (f for f in found if isinstance(f, InputError)):
             yield Linted(InputFile(error.path, "unknown", 0, (str(error),)))
-        seen = {os.path.abspath(t.path) for t in targets}  # noqa: PTH100 - must not resolve links
+        seen: set[str] = set()
         while targets:
             refers: list[str] = []
             for linted in self._each(targets):
                 refers += linted.refers
+                seen.add(os.path.abspath(linted.input.path))  # noqa: PTH100 - must not resolve links
                 yield linted
             targets = [Target(p, files.sort_of(p) or "prompt", True, files.syntax_of(p)) for p in _fresh(refers, seen)]
 

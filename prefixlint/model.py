@@ -102,11 +102,23 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Say that characters of a rendered text come from the string at ``pointer``, from ``char_offset`` on."""
+
+    start_char: int
+    end_char: int
+    pointer: str
+    char_offset: int
+
+
+@dataclass(frozen=True, slots=True)
 class Prompt:
     """Hold a rendered request: segments in the order in which this provider feeds them to the model.
 
     ``scope`` splits caches (model, salt, key, adapter). ``exact`` is False where the rendering is approximated.
     ``kind`` says what it was taken from: a request body, or a file that is linted without traffic.
+    ``places`` says where the text of a chat template's one segment comes from, in order; what lies between them was
+    written by the template.
     """
 
     request: Request
@@ -114,6 +126,7 @@ class Prompt:
     scope: str
     exact: bool
     kind: PromptKind = "body"
+    places: tuple[Place, ...] = ()
 
 
 class Tokenizer(Protocol):

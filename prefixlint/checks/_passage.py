@@ -10,7 +10,9 @@ from prefixlint.model import Prompt, Segment
 
 _FENCE = re.compile(r"^[ \t>]{0,8}(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
 _CODE = re.compile(r"(`{1,3})(?!`)[^`\n]{1,400}\1")
-_EXAMPLE_TAG = re.compile(r"<(/?)(?:good_|bad_)?(?:examples?|sample|few[_-]?shot|demo|example_\w{1,30})\b[^>\n]{0,80}>", re.I)
+_EXAMPLE_TAG = re.compile(
+    r"<(/?)(?:good_|bad_)?(?:examples?|sample|few[_-]?shot|demo|example_\w{1,30})\b[^>\n]{0,80}>", re.I
+)
 _EXAMPLE_WORD = re.compile(
     r"\b(?:e\.g|i\.e|eg|examples?|such as|for instance|samples?|looks? like|something like|expected|outputs?|returns?"
     r"|z\. ?B\.|beispiel|par exemple|exemples?|por ejemplo|ejemplo|esempio|exemplo|пример|например)\b|例如|例えば|예:",
@@ -24,7 +26,10 @@ _RAW = re.compile(r"\{%-? *(?:raw|verbatim) *-?%\}.*?(?:\{%-? *end(?:raw|verbati
 _COMMENT = re.compile(r"\{#.*?(?:#\}|\Z)|\{\{!--.*?(?:--\}\}|\Z)|\{\{![^\n]*?\}\}|<%#.*?(?:%>|\Z)", re.S)
 _EXAMPLE_CHARS = 100  # how far an "e.g." reaches
 
-TURN = re.compile(r"<\|im_start\|>user|<\|start_header_id\|>user|<\|user\|>|\[INST\]|<start_of_turn>user|^(?:USER|User|Human|### Instruction):", re.M)
+TURN = re.compile(
+    r"<\|im_start\|>user|<\|start_header_id\|>user|<\|user\|>|\[INST\]|<start_of_turn>user|^(?:USER|User|Human|### Instruction):",
+    re.M,
+)
 
 
 class Passage:

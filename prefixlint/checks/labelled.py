@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 
 from prefixlint import cards, shapes
 from prefixlint.checks._passage import Passage, shared_segments
@@ -30,6 +31,7 @@ VALUES = {
     "temp-path": ("temp-path",),
     "commit-hash": (),
 }
+MIN_TEXT_CHARS = 60
 MAX_WORDY_CHARS = 200_000
 MAX_LINE_CHARS = 2000  # a longer line is searched around its digits only
 _CANDIDATE = re.compile(r"[0-9]")
@@ -98,11 +100,12 @@ def _value(rule: str, text: str, at: int, pointer: str, label: str) -> Hit | Non
         return Hit(rule, pointer, at, at + len(value)) if is_random(value, short=_names_id(label)) else None
     if rule in ("git-status", "temp-path"):
         return _after_label(rule, text, at, pointer)
-    found = [(m.end(), p.confidence) for p in shapes.patterns(rule) if (m := p.regex.match(text, at))]
-    if rule in ("timestamp", "date", "uuid", "relative-time-phrase") and found:
-        end, sure = max(found)
+    ends = [(m.end(), p.confidence) for p in shapes.patterns(rule) if (m := p.regex.match(text, at))]
+    if rule in ("timestamp", "date", "uuid", "relative-time-phrase") and ends:
+        end, sure = max(ends)
         if rule != "uuid" or not _MADE_UP.search(text, at, end):
-            return Hit(rule, pointer, at, end, confidence="high" if sure == "high" else "medium")
+            is_past = label.startswith(("last", "updated", "created", "cached"))
+            return Hit(rule, pointer, at, end, confidence="high" if sure == "high" and not is_past else "medium")
     return _epoch(text, at, pointer) if rule == "epoch" else None
 
 
@@ -131,7 +134,7 @@ def is_random(value: str, *, short: bool = False) -> bool:
     if _MADE_UP.search(value) or not any(c.isdigit() for c in value):
         return False
     part = max(re.split(r"[_\-.:/=+]", value), key=len)
-    changes = sum(a.isdigit() != b.isdigit() for a, b in zip(part, part[1:], strict=False))
+    changes = sum(a.isdigit() != b.isdigit() for a, b in pairwise(part))
     if part.isdigit():
         return len(part) >= 9
     return changes >= 2 and len(part) >= (4 if short else 8)
@@ -152,14 +155,20 @@ def _weighed(hit: Hit, passage: Passage) -> Hit:
 def _bare_clock(segment: Segment, passage: Passage) -> Iterator[Hit]:
     """Yield a first or last line that is nothing but a date with a time."""
     text = segment.text
+    if len(text) < MIN_TEXT_CHARS:
+        return  # a value on its own, not a prompt that begins with one
     first = re.compile(r"\s*(?:<!-- *|[#/*;> \[(-]{0,6})").match(text)
     last = text.rstrip().rfind("\n") + 1
     starts = {first.end() if first else 0} | ({last} if last else set())
     for start in starts:
         for pattern in shapes.patterns("timestamp"):
             found = pattern.regex.match(text, start) if pattern.confidence == "high" else None
-            if found and re.compile(r"[\])*> .-]{0,6}\s*(?:\n|\Z)").match(text, found.end()) and not passage.is_code(start):
-                yield Hit("timestamp", segment.pointer, *found.span(), confidence="medium")
+            if (
+                found
+                and re.compile(r"[\])*> .-]{0,6}\s*(?:\n|\Z)").match(text, found.end())
+                and not passage.is_code(start)
+            ):
+                yield Hit("timestamp", segment.pointer, found.start(), found.end(), confidence="medium")
                 break
 
 

@@ -1,0 +1,182 @@
+"""Find the places of a template that are filled in at run time, and say what fills them.
+
+Jinja, Mustache and Handlebars ``{{x}}``, format strings ``{x}`` and ``%(x)s``, ``${x}``, ERB ``<%= x %>``, shell ``$(date)``.
+Escaped forms are none: ``{{!x}}``, ``{{{{x}}}}``, ``\\{{x}}``, ``$${x}``, raw blocks, comments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from prefixlint import cards
+from prefixlint.checks._passage import Passage
+
+RULES = (
+    "timestamp", "epoch", "date", "relative-time-phrase", "uuid", "random-id", "counter", "commit-hash", "git-status",
+    "temp-path", "user-or-host", "cwd-or-env",
+)  # fmt: skip
+_SLOT = re.compile(
+    r"\{\{(?P<double>[^{}\n]{1,200})\}\}"
+    r"|\$\{(?P<dollar>[^{}\n]{1,200})\}"
+    r"|\{(?P<single>[A-Za-z_][\w.]{0,60}(?:\(\))?(?:\[[\w'\"]{1,40}\])?(?:![rsa])?(?::[^{}\n]{0,40})?)\}"
+    r"|\{%-?[ ]*(?P<tag>(?:now|set|if)\b[^%\n]{1,200})%\}"
+    r"|<%[=-]{0,2}(?P<erb>[^%\n#][^%\n]{0,200})%>"
+    r"|%\((?P<percent>[A-Za-z_]\w{0,60})\)s"
+    r"|\$\((?P<shell>[a-z][^()\n]{1,80})\)"
+    r"|!`(?P<command>[^`\n]{1,80})`"
+)
+_OPENINGS = ("{", "<%", "%(", "$(", "!`")
+_CLOCK_FORMAT = re.compile(
+    r"%-?[HIMSpfsXcTrRs]|%-?d.{0,8}%H|\b[hHk]{1,2}:?m{2}|\bHH?\b|\bmm\b|\bss\b|[HhgG]:i|\bLT\b|\bLLLL?\b|toISOString|isoformat|iso8601"
+)
+_DATE_FORMAT = re.compile(
+    r"%-?[YymdBbAaejUWDFx]|\bY{2,4}\b|\bD{1,2}\b|\bd{1,2}\b|\bM{2,4}\b|[jdDlNSwz][ ,./-]{0,2}[FmMn]|date\(\)"
+    r"|toDateString|toLocaleDateString|to_date|Date\.today|\.date\b|\.year\b"
+)
+_CLOCK_CALL = re.compile(
+    r"\b(?:(?:datetime\.)?datetime\.(?:utc)?now|datetime\.now|(?:utc|local)?now|Date\.now|Time\.(?:now|current)|new Date|time\.time"
+    r"|strftime_now|timezone\.now|moment|dayjs|DateTime\.(?:now|utc)|Instant\.now|current_timestamp)\b(?= ?\(|\.|\b)"
+)
+_ID_CALL = re.compile(
+    r"\b(?:uuid\.)?uuid[14]\b ?\(|\bcrypto\.randomUUID\b|\bSecureRandom\.|\bMath\.random\b|\brand(?:om|int)?\b ?\(|\bnanoid\b ?\(|\b\$?RANDOM\b"
+)
+_SHELL = {
+    "timestamp": re.compile(r"^date\b"),
+    "uuid": re.compile(r"^uuidgen\b"),
+    "commit-hash": re.compile(r"^git (?:rev-parse|describe|log)\b"),
+    "git-status": re.compile(r"^git (?:status|branch|diff|symbolic-ref|stash)\b"),
+    "user-or-host": re.compile(r"^(?:whoami|hostname|id -un|logname|uname -n)\b"),
+    "cwd-or-env": re.compile(r"^(?:pwd|ls|tree|find|env|printenv|uptime|free|df|uname|nproc)\b"),
+    "temp-path": re.compile(r"^mktemp\b"),
+}
+_NAME = re.compile(r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_KEYWORDS = frozenset(
+    "if else elif end endif for endfor set and or not in is true false none null each unless with this".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Hold one place that is filled in: its bounds, the expression inside, and the rule that its value falls under.
+
+    ``is_sure`` is False for names that only may hold such a value (``{time}``); ``rule`` is empty for all others.
+    ``is_day`` says that the value changes once a day at most.
+    """
+
+    start_char: int
+    end_char: int
+    expression: str
+    name: str
+    rule: str = ""
+    is_sure: bool = False
+    is_day: bool = False
+    syntax: str = ""
+
+
+def slots(text: str, passage: Passage, syntax: str = "") -> Iterator[Slot]:
+    """Yield the places that are filled in, in order; those in raw blocks, comments and escaped ones are left out."""
+    if not any(opening in text for opening in _OPENINGS):
+        return
+    for found in _SLOT.finditer(text):
+        kind = found.lastgroup or ""
+        if _is_escaped(text, found, kind, syntax) or passage.is_silent(found.start()):
+            continue
+        yield from _slot(found, kind)
+
+
+def _slot(found: re.Match[str], kind: str) -> Iterator[Slot]:
+    expression = found[kind].strip(" ~-")
+    if kind == "double" and (expression[:1] in "#/^>!*&" or expression.split(" ")[0] in _KEYWORDS):
+        expression = expression[1:].strip() if expression[:1] == "&" else ""
+    if not expression:
+        return
+    rule, is_sure, is_day = judge(expression, kind)
+    if kind == "tag" and rule not in ("timestamp", "date", "uuid"):
+        return
+    yield Slot(found.start(), found.end(), expression, _name(expression), rule, is_sure, is_day, kind)
+
+
+def _is_escaped(text: str, found: re.Match[str], kind: str, syntax: str) -> bool:
+    before, after = text[found.start() - 1 : found.start()], text[found.end() : found.end() + 1]
+    if before == "\\" or (before == "$" and kind in ("dollar", "shell")) or (before == "@" and kind == "double"):
+        return True
+    if kind == "double":
+        four = text[found.start() - 2 : found.start()] == "{{" and text[found.end() : found.end() + 2] == "}}"
+        return four or syntax in ("f-string", "dollar", "erb")
+    if kind == "single":
+        return (before == "{" and after == "}") or syntax in ("jinja", "mustache", "dollar", "erb")
+    return False
+
+
+def judge(expression: str, kind: str = "") -> tuple[str, bool, bool]:
+    """Return (rule, is sure, changes daily at most) for what fills a place; the rule is empty where nothing is known."""
+    if kind in ("shell", "command"):
+        return _of_command(expression)
+    if kind == "tag" and expression.startswith("if"):
+        return "", False, False
+    head, _, rest = expression.partition("|") if kind != "single" else expression.partition(":")
+    if _CLOCK_CALL.search(head) and ("(" in head or kind == "tag" or " " in head.strip()):
+        is_day = bool(_DATE_FORMAT.search(expression)) and not _CLOCK_FORMAT.search(expression)
+        return ("date" if is_day else "timestamp"), True, is_day
+    if _ID_CALL.search(head):
+        return ("uuid" if "uuid" in head.lower() else "random-id"), True, False
+    rule, is_sure = _of_name(_name(head if kind != "tag" else expression))
+    return _resolved(rule, is_sure, rest or head)
+
+
+def _resolved(rule: str, is_sure: bool, arguments: str) -> tuple[str, bool, bool]:
+    """Let a filter or format decide between clock and date."""
+    if rule == "timestamp" and _DATE_FORMAT.search(arguments) and not _CLOCK_FORMAT.search(arguments):
+        return "date", is_sure, True
+    if rule == "date" and ":" in arguments and _CLOCK_FORMAT.search(arguments):
+        return "timestamp", is_sure, False
+    return rule, is_sure, rule == "date"
+
+
+def _of_command(command: str) -> tuple[str, bool, bool]:
+    for rule, pattern in _SHELL.items():
+        if pattern.search(command):
+            is_day = rule == "timestamp" and bool(
+                re.search(r"\+['\"]?%[^HMSTsXcIR]*$|\+['\"]?%F|-I(?:date)?$", command)
+            )
+            return ("date" if is_day else rule), True, is_day
+    return "", False, False
+
+
+def _name(expression: str) -> str:
+    """Return the variable that an expression prints, in snake case, with its path: ``user.firstName`` is user.first_name."""
+    found = _NAME.search(expression)
+    if found is None:
+        return ""
+    return _CAMEL.sub("_", found[0].lstrip("$")).lower().replace("-", "_").strip("_")
+
+
+def _of_name(name: str) -> tuple[str, bool]:
+    sure, weak = _names()
+    last = name.rpartition(".")[2]
+    for candidate in (name.replace(".", "_"), last):
+        if candidate in sure:
+            return sure[candidate], True
+    for ending in ("_uuid", "_guid"):
+        if last.endswith(ending):
+            return "uuid", True
+    if name in weak:
+        return weak[name], False
+    return "", False
+
+
+@cache
+def _names() -> tuple[dict[str, str], dict[str, str]]:
+    sure: dict[str, str] = {}
+    weak: dict[str, str] = {}
+    for rule in RULES:
+        strong, doubtful = cards.rule_names(rule)
+        for name in strong:
+            sure.setdefault(name, rule)
+        for name in doubtful:
+            weak.setdefault(name, rule)
+    return sure, weak

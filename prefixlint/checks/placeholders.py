@@ -1,0 +1,168 @@
+"""Judge the places that a template fills in: volatile values, and per-request text in front of the shared text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from prefixlint import cards
+from prefixlint.checks._passage import Passage, shared_segments
+from prefixlint.checks.chat_template import is_chat_template
+from prefixlint.checks._slots import Slot, slots
+from prefixlint.model import Confidence, Hit, Prompt, Segment, Severity
+
+RULES = ("dynamic-before-static", "unrendered-placeholder")
+# Rules about values that stay the same within a session: they only matter in front of text that others share.
+SHARED_ONLY = ("user-or-host", "cwd-or-env", "git-status", "temp-path", "commit-hash")
+SHARED_CHARS = 200  # about 50 tokens: less than that behind a variable is not worth a word
+BULK_CHARS = 1000  # about 250 tokens of static text
+# Objects whose members are the variables of a request; of other objects a member may be anything (page.date).
+ROOTS = frozenset(
+    "user request req input inputs state ctx context vars variables values args params data env session".split()
+)
+_WORDS_BEFORE = 48  # a label stands this near to its placeholder
+_IN_PATH = re.compile(r"[\w/=&?.@#%-]$")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Hold a slot with what is known of its surroundings."""
+
+    slot: Slot
+    segment: Segment
+    is_labelled: bool
+    is_fenced: bool
+    is_code: bool
+    is_example: bool
+    is_glued: bool
+    static_behind: int
+
+
+def check_prompt(prompt: Prompt) -> Iterator[Hit]:
+    """Yield what the templates among the shared texts of a prompt fill in too early."""
+    segments = shared_segments(prompt)
+    behind = sum(len(s.text) for s in segments)
+    for segment in segments:
+        behind -= len(segment.text)
+        if "{" in segment.text or "$(" in segment.text or "%" in segment.text or "!`" in segment.text:
+            yield from _check(prompt, segment, behind)
+
+
+def _check(prompt: Prompt, segment: Segment, behind: int) -> Iterator[Hit]:
+    if is_chat_template(prompt, segment.text):
+        return  # chat_template.py judges those: their variables are the request itself
+    passage = Passage(segment.text)
+    found: list[Slot] = [s for s in slots(segment.text, passage, segment.syntax) if not _is_chat_call(s)]
+    places = [_place(s, segment, passage, behind) for s in found]
+    if prompt.kind == "body":
+        yield from filter(None, map(_unrendered, places))
+        return
+    flagged = [hit for hit in map(_volatile, places) if hit is not None]
+    yield from flagged
+    if not any(h.confidence != "low" for h in flagged):
+        yield from _too_early(places, segment, behind)
+
+
+def _is_chat_call(slot: Slot) -> bool:
+    return "strftime_now" in slot.expression
+
+
+def _place(slot: Slot, segment: Segment, passage: Passage, behind: int) -> Place:
+    text, start = segment.text, slot.start_char
+    line_start, _ = passage.line(start)
+    before = text[max(line_start, start - _WORDS_BEFORE) : start]
+    return Place(
+        slot,
+        segment,
+        bool(_label_regex().search(before.lower())),
+        passage.is_fenced(start),
+        passage.is_code(start),
+        passage.is_example(start),
+        bool(_IN_PATH.search(before)) and not before.rstrip().endswith(("=", '="')) or before.endswith("://"),
+        len(text) - slot.end_char + behind,
+    )
+
+
+def _volatile(place: Place) -> Hit | None:
+    """Return the hit for a placeholder with a volatile name, its confidence by name, label and surroundings."""
+    slot = place.slot
+    if not slot.rule or not place.segment.text:
+        return None
+    severity: Severity | None = "info" if slot.is_day else None
+    return Hit(
+        slot.rule,
+        place.segment.pointer,
+        slot.start_char,
+        slot.end_char,
+        confidence=_confidence(place),
+        severity=severity,
+    )
+
+
+def _confidence(place: Place) -> Confidence:
+    slot = place.slot
+    if place.is_example or place.is_fenced or (place.is_code and not place.is_labelled):
+        return "low"
+    if slot.rule in SHARED_ONLY and place.static_behind < SHARED_CHARS:
+        return "low"
+    if place.is_labelled:
+        return "high" if slot.is_sure else "medium"
+    if not slot.is_sure or place.is_glued or slot.is_day:
+        return "low"
+    return "medium"
+
+
+def _unrendered(place: Place) -> Hit | None:
+    """Return the hit for a placeholder that a rendered request still holds."""
+    slot = place.slot
+    if slot.syntax in ("shell", "command", "percent", "erb", "tag") or place.is_code or place.is_example:
+        return None
+    is_plain = re.fullmatch(r"[A-Za-z_][\w.]*", slot.expression) is not None
+    sure = is_plain and (slot.syntax == "double" or place.is_labelled) and not place.is_glued
+    confidence: Confidence = "medium" if sure or (slot.is_sure and is_plain) else "low"
+    return Hit("unrendered-placeholder", place.segment.pointer, slot.start_char, slot.end_char, confidence=confidence)
+
+
+def _too_early(places: list[Place], segment: Segment, behind: int) -> Iterator[Hit]:
+    """Yield the first per-request variable if the bulk of the static text stands behind it."""
+    for place in places:
+        slot = place.slot
+        root, _, name = slot.name.rpartition(".")
+        if name not in _request_names() or (root and root not in ROOTS) or place.is_code or place.is_example:
+            continue
+        static = _static_chars(places, segment.text, slot.end_char) + behind
+        if static >= BULK_CHARS and static >= _static_chars(places, segment.text, 0, slot.start_char):
+            values = (slot.expression, str(static))
+            yield Hit(
+                "dynamic-before-static", segment.pointer, slot.start_char, slot.end_char, values, confidence="medium"
+            )
+        return
+
+
+def _static_chars(places: list[Place], text: str, start: int, end: int | None = None) -> int:
+    end = len(text) if end is None else end
+    inside = [p.slot for p in places if start <= p.slot.start_char and p.slot.end_char <= end]
+    return end - start - sum(s.end_char - s.start_char for s in inside)
+
+
+@cache
+def _request_names() -> frozenset[str]:
+    return frozenset(cards.rule_names("dynamic-before-static")[0])
+
+
+@cache
+def _label_regex() -> re.Pattern[str]:
+    """Match words that announce a volatile value right before a placeholder."""
+    return re.compile(
+        r"(?:\b(?:(?:current|today'?s?|local|server|system|utc|present) ?(?:date|time|day|year|month|clock|datetime|timestamp)"
+        r"|date|time|day|today|now|timestamp|clock|as of|(?:generated|created|updated|rendered|started|synced) (?:at|on)"
+        r"|(?:session|request|trace|run|conversation|message|thread|chat|user|task|job|correlation|span|batch) ?(?:id)?"
+        r"|nonce|uuid|id|iteration|turn|step|attempt|round|budget|remaining|left|branch|commit|revision|git status|status"
+        r"|working dir(?:ectory)?|cwd|directory|workspace|folder|path|files|platform|os|shell|user(?:'s)? name|username|name|user"
+        r"|host(?:name)?|device|room|area|location|time ?zone|e-?mail|talking to|speaking (?:to|with)|heute|datum|uhrzeit|fecha"
+        r"|hora|hoy|date du jour|aujourd'hui|heure|hoje|oggi|data|ora|сегодня|дата|время)\b"
+        r"|日期|时间|今天|現在|今日|日時|時刻|오늘|현재|시간)"
+        r"[^\w\n{}]{0,6}(?:(?:and time|is|was|are|ist|est|es|é|è|は|是|now|the|it is|currently)[^\w\n{}]{0,4}){0,3}$"
+    )

@@ -11,7 +11,7 @@ exclude            globs that a folder walk skips
 include            globs that a folder walk takes although neither name nor content say "prompt"
 rule-paths         cards of your own: files or folders
 prompt-pointers    JSON pointers (``*`` stands for one step) where prompts lie; or glob -> such pointers
-prompt-sinks       functions of your code that take a prompt (source checks)
+prompt-sinks       names in your code that hold a prompt: a list, or name -> system, tools, messages, prompt
 min-confidence     low, medium or high
 baseline           file of accepted findings
 =================  ==================================================================================
@@ -33,9 +33,10 @@ from prefixlint.model import Confidence
 
 FILES = ("prefixlint.toml", "pyproject.toml")
 CONFIDENCES: tuple[str, ...] = get_args(Confidence)
-_LISTS = ("select", "ignore", "exclude", "include", "rule-paths", "prompt-sinks")
+_LISTS = ("select", "ignore", "exclude", "include", "rule-paths")
 _TABLES = ("per-path", "allow")
-_KEYS = (*_LISTS, *_TABLES, "prompt-pointers", "min-confidence", "baseline")
+_KEYS = (*_LISTS, *_TABLES, "prompt-pointers", "prompt-sinks", "min-confidence", "baseline")
+PROMPT_PARTS = ("system", "tools", "messages", "prompt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class Config:
     include: tuple[str, ...] = ()
     rule_paths: tuple[Path, ...] = ()
     prompt_pointers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    prompt_sinks: tuple[str, ...] = ()
+    prompt_sinks: Mapping[str, str] = field(default_factory=dict)
     min_confidence: Confidence | None = None
     baseline: Path | None = None
 
@@ -159,7 +160,7 @@ class _Reader:
             include=lists["include"],
             rule_paths=tuple(root / p for p in lists["rule-paths"]),
             prompt_pointers=self.pointers(table.get("prompt-pointers", [])),
-            prompt_sinks=lists["prompt-sinks"],
+            prompt_sinks=self.sinks(table.get("prompt-sinks", [])),
             min_confidence=self.confidence(table.get("min-confidence")),
             baseline=self.file("baseline", table.get("baseline")),
         )
@@ -168,9 +169,7 @@ class _Reader:
         """Split ``file#pointer``."""
         glob, mark, pointer = entry.partition("#")
         if pointer and not pointer.startswith("/"):
-            raise self.error(
-                "allow", f"the part behind '#' in {entry!r} must be a JSON pointer such as '/system'"
-            )
+            raise self.error("allow", f"the part behind '#' in {entry!r} must be a JSON pointer such as '/system'")
         return Allow(entry, glob, pointer if mark else None, self.strings("allow", rules))
 
     def pointers(self, value: Any) -> dict[str, tuple[str, ...]]:
@@ -181,6 +180,14 @@ class _Reader:
             if pointer and not pointer.startswith("/"):
                 raise self.error("prompt-pointers", f"{pointer!r} is no JSON pointer; it must start with '/'")
         return {g: p for g, p in found.items() if p}
+
+    def sinks(self, value: Any) -> dict[str, str]:
+        """Accept a list of names, which hold whole prompts, or a table from name to part."""
+        table = value if isinstance(value, dict) else dict.fromkeys(self.strings("prompt-sinks", value), "prompt")
+        for name, part in table.items():
+            if part not in PROMPT_PARTS:
+                raise self.error("prompt-sinks", f"the part of {name!r} must be one of {', '.join(PROMPT_PARTS)}")
+        return table
 
     def table(self, key: str, table: Mapping[str, Any]) -> dict[str, Any]:
         """Check that a member is a table."""

@@ -102,6 +102,14 @@ class _Run:
             targets = [Target(p, files.sort_of(p) or "prompt", True, files.syntax_of(p)) for p in _fresh(refers, seen)]
 
     def _each(self, targets: list[Target]) -> Iterator[Linted]:
+        sources = [t for t in targets if t.sort == "source"]
+        yield from self._lint_each([t for t in targets if t.sort != "source"])
+        if sources:
+            from prefixlint.api import sources_run
+
+            yield from sources_run.lint(sources, self.linter, self.options.jobs)
+
+    def _lint_each(self, targets: list[Target]) -> Iterator[Linted]:
         jobs = self.options.jobs or (os.cpu_count() or 1 if len(targets) >= _PARALLEL_FROM else 1)
         if jobs == 1 or len(targets) < 2:
             yield from filter(None, map(self.linter.lint, targets))
@@ -124,7 +132,7 @@ class _Run:
             found += more
             used |= more_used
         found = sorted(findings.unique(found), key=findings.sort_key)
-        notes = self._unused(paths, linted, used)
+        notes = (*dict.fromkeys(one.note for one in linted if one.note), *self._unused(paths, linted, used))
         if found:
             found = list(fingerprints.with_fingerprints(found, contents or {}))
         if self.options.diff_base:

@@ -42,6 +42,7 @@ class Linted:
     refers: tuple[str, ...] = ()
     settings: str = ""
     used: frozenset[str] = frozenset()
+    note: str = ""
 
 
 class Linter:
@@ -116,7 +117,8 @@ class Linter:
         from prefixlint.api import source
 
         chosen = self.choice(target.path)
-        found = tuple(f for f in source.check_source(target.path, data, chosen.settings) if chosen.keeps(f))
+        options = source.SourceOptions(names=chosen.settings.prompt_sinks, jobs=1)
+        found = tuple(f for f in source.check_source(target.path, data, options) if chosen.keeps(f))
         return Linted(InputFile(target.path, "source", 0), found, used=frozenset(chosen.used))
 
     def _log(self, target: Target) -> Linted:

@@ -1,0 +1,156 @@
+"""Name what happened to a conversation: messages dropped, inserted, moved, summarized, or edited in place."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from prefixlint.diff.store import Store
+from prefixlint.elements import Element, member, strings
+from prefixlint.model import Json
+
+REACH = 64  # so many messages may be new before the two conversations are in step again
+SUMMARY = re.compile(
+    r"(?i)\bsummar(?:y|ies|ized|ised|izing)\b|\bcompact(?:ed|ion)?\b|continued from a previous|conversation so far|\brecap\b"
+    r"|earlier (?:messages|turns|conversation)|previous conversation|zusammenfassung|bisherige[nsr]? gespräch|résumé de la"
+    r"|resumen de|摘要|总结|總結|要約|요약|ملخص|краткое содержание"
+)
+THINKING_TYPES = frozenset(("thinking", "redacted_thinking", "reasoning", "reasoning_content"))
+THINKING_KEYS = frozenset(("reasoning", "reasoning_content", "reasoning_details", "thinking", "encrypted_content"))
+THINK_TEXT = re.compile(r"(?s)<(think|thinking|reasoning|thought)>.*?</\1>\s*|\[THINK\].*?\[/THINK\]\s*|<\|channel\|>analysis.*?<\|end\|>")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Say how a conversation goes on: ``rule`` None means that the pair of elements at the fork was edited in place.
+
+    ``skip_left`` and ``skip_right`` messages are to be left out of each side for the two to be in step again.
+    """
+
+    rule: str | None
+    skip_left: int = 0
+    skip_right: int = 0
+    in_step: bool = True
+
+
+def history_step(store: Store, left: tuple[int, ...], right: tuple[int, ...], from_start: int) -> Step:
+    """Compare two conversations from the message at which they part, ``from_start`` messages behind their start."""
+    moved = permuted(left, right)
+    if moved:
+        return Step("list-order", moved, moved)
+    if left[1:2] == right[1:2] and left[1:2] and store.role(left[0]) == store.role(right[0]):
+        return Step(None, 1, 1)
+    met = _meet(store, left, right)
+    if met is None:
+        return _unmet(store, left, right)
+    gone, new = met
+    return Step(_rule(store, left, right, gone, new, from_start), gone, new)
+
+
+def permuted(left: tuple[int, ...], right: tuple[int, ...]) -> int:
+    """Return the length of the shortest stretch that both hold in another order, 0 if there is none."""
+    balance: Counter[int] = Counter()
+    off = 0
+    for count, (ours, theirs) in enumerate(zip(left, right, strict=False), 1):
+        for item, step in ((ours, 1), (theirs, -1)):
+            off -= abs(balance[item])
+            balance[item] += step
+            off += abs(balance[item])
+        if not off:
+            return count if count > 1 else 0
+    return 0
+
+
+def _meet(store: Store, left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, int] | None:
+    """Find the least number of messages to leave out on each side until both go on alike."""
+    places: dict[int, int] = {}
+    for at, item in enumerate(left):
+        places.setdefault(item, at)
+    best: tuple[int, int] | None = None
+    for at, item in enumerate(right[:REACH]):
+        there = places.get(item)
+        if there is None or (best and at + there >= sum(best)):
+            continue
+        if _run(left, right, there, at) or store.chars[item] > 40 or there == len(left) - 1:
+            best = there, at
+    return best
+
+
+def _run(left: tuple[int, ...], right: tuple[int, ...], at_left: int, at_right: int) -> bool:
+    ours, theirs = left[at_left : at_left + 2], right[at_right : at_right + 2]
+    return len(ours) == 2 and ours == theirs
+
+
+def _rule(
+    store: Store, left: tuple[int, ...], right: tuple[int, ...], gone: int, new: int, from_start: int
+) -> str | None:
+    dropped, added = left[:gone], right[:new]
+    if added and any(is_summary(store, item) for item in added) and (gone > new or gone > 1):
+        return "compaction"
+    if gone and all(is_thinking(store.element(item)) for item in dropped) and not new:
+        return "thinking-stripped"
+    if set(dropped) & set(right[:REACH]) or set(added) & set(left[:REACH]):
+        return "message-inserted"
+    if not gone:
+        return "message-inserted"
+    if gone > new and from_start <= 2 and (from_start == 0 or gone - new > 1):
+        return "sliding-window"
+    if gone == new and _roles(store, dropped) == _roles(store, added):
+        return None
+    return "history-rewrite"
+
+
+def _roles(store: Store, items: tuple[int, ...]) -> list[str]:
+    return [store.role(item) for item in items]
+
+
+def _unmet(store: Store, left: tuple[int, ...], right: tuple[int, ...]) -> Step:
+    """Name the change of two conversations that have nothing in common behind the fork."""
+    shorter = len(right) < len(left)
+    if any(is_summary(store, item) for item in right[:3]) and (shorter or len(left) > 2):
+        return Step("compaction", len(left), len(right), in_step=False)
+    if store.role(left[0]) == store.role(right[0]):
+        return Step(None, 1, 1)
+    return Step("history-rewrite", len(left), len(right), in_step=False)
+
+
+def is_summary(store: Store, item: int) -> bool:
+    """Say whether a message speaks of a summary of what came before."""
+    element = store.element(item)
+    return any(SUMMARY.search(piece.text[:600]) for piece in element.pieces if piece.kind == "text")
+
+
+def is_thinking(element: Element) -> bool:
+    """Say whether a whole element is a thought of the model."""
+    kind = member(element.value, "type")
+    content = member(element.value, "content")
+    if isinstance(content, list) and content:
+        return all(isinstance(b, dict) and b.get("type") in THINKING_TYPES for b in content)
+    return kind in THINKING_TYPES
+
+
+def without_thinking(value: Json) -> Json:
+    """Return a message without the thoughts in it, whether blocks, members or tagged text."""
+    if isinstance(value, str):
+        return THINK_TEXT.sub("", value) if "think" in value or "<" in value or "[" in value else value
+    if isinstance(value, list):
+        return [without_thinking(v) for v in value if not _is_thought(v)]
+    if isinstance(value, dict):
+        kept = {k: without_thinking(v) for k, v in value.items() if k not in THINKING_KEYS or not v}
+        return {k: v for k, v in kept.items() if k not in THINKING_KEYS}
+    return value
+
+
+def _is_thought(block: Json) -> bool:
+    return isinstance(block, dict) and (block.get("type") in THINKING_TYPES or block.get("thought") is True)
+
+
+def has_thinking(value: Json) -> bool:
+    """Say whether a message holds thoughts."""
+    return without_thinking(value) != value
+
+
+def joined(value: Json) -> str:
+    """Return all text of a content, however it is cut into blocks."""
+    return "".join(text for pointer, text in strings(value) if not pointer.endswith("/type"))

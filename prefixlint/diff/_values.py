@@ -1,0 +1,202 @@
+"""Name differences that are values: by the shapes of the rule cards, by labels, or by how the two values look."""
+
+from __future__ import annotations
+
+import re
+
+from prefixlint import shapes
+from prefixlint.diff._forms import Named
+from prefixlint.diff.align import next_span
+from prefixlint.model import Part
+
+# Words that say a text was fetched for one request. Tags, labels and headings, in the languages seen in public prompts.
+_FETCHED = (
+    r"sources?|documents?|docs?|context|passages?|snippets?|chunks?|excerpts?|articles?|retrieved|retrieval|knowledge"
+    r"|search[ _-]?results?|results?|references?|citations?|rag|relevant[ _-]\w+|quellen?|kontext|dokumente?|wissen|auszug"
+    r"|sources? pertinentes|fuentes?|contexto|documentos?|contexte|来源|資料|资料|上下文|文档|文件|检索结果|参考|知识库"
+    r"|情報源|文脈|관련 문서|출처|مصادر|مصدر|سياق|وثائق|источники?|контекст|документы?"
+)
+_TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]{0,40})(?:\s[^<>]{0,200})?>")
+_FETCHED_TAG = re.compile(rf"(?i)^(?:{_FETCHED})s?$|(?i:source|document|context|snippet|retriev|search|knowledge|passage)")
+_FETCHED_LABEL = re.compile(
+    rf"(?im)^[#>*\s\[(=-]{{0,6}}(?:[\w'-]{{1,20}} ){{0,4}}(?:{_FETCHED})(?: \w{{1,20}}){{0,3}}[\])*=-]{{0,6}}"
+    rf"\s{{0,2}}(?:\(\w{{0,20}}\d{{0,3}}\))?(?:[:：][*]{{0,2}}|\n|$)"
+)
+_LISTED = re.compile(r"^\s*(?:[│├└─|`+*-]{1,3}\s*)*[\w@.+-]+(?:/[\w@.+-]+)*(?:\.\w{1,8}|/)?\s*$")
+_LISTING_TAG = re.compile(r"(?i)files?|tree|dir|folder|listing|workspace|structure|repo|project")
+_MONTHS = (
+    r"jan|feb|m[aä]r|apr|ma[iy]|jun|jul|aug|sep|okt|oct|nov|dez|dec|janv|févr|mars|avr|juin|juil|août|déc|ene|abr|ago|dic"
+    r"|gen|mag|giu|lug|set|ott|fev|out|янв|фев|мар|апр|ма[йя]|июн|июл|авг|сен|окт|ноя|дек|sty|lut|kwi|cze|lip|sie|wrz|paź|lis|gru"
+    r"|يناير|فبراير|مارس|أبريل|ابريل|مايو|يونيو|يوليو|أغسطس|اغسطس|سبتمبر|أكتوبر|اكتوبر|نوفمبر|ديسمبر"
+)
+_DAYS = (
+    r"(?:mon|tues?|wednes|thurs?|fri|satur|sun)(?:day)?|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|mo|di|mi|do|fr|sa|so"
+    r"|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo"
+    r"|lunedì|martedì|mercoledì|giovedì|venerdì|sabato|domenica|segunda|terça|quarta|quinta|sexta"
+    r"|понедельник|вторник|среда|четверг|пятница|суббота|воскресенье|星期.|周.|.曜日|[월화수목금토일]요일"
+    r"|الاثنين|الإثنين|الثلاثاء|الأربعاء|الخميس|الجمعة|السبت|الأحد"
+)
+_DATED = re.compile(rf"(?i)(?<!\w)(?:(?:{_MONTHS})\w{{0,7}}\.?|{_DAYS})(?!\w)|[年月日]|\d[년월일]|\d{{1,4}}[./-]\d{{1,2}}[./-]\d{{1,4}}")
+_CLOCK = re.compile(r"(?<!\d)\d{1,2}\s?[:hH時时点]\s?\d{2}(?!\d)|\d\s?(?:am|pm|Uhr|時|时)(?!\w)|[上下]午\d|午[前後]\d")
+_ID = re.compile(r"[A-Za-z0-9][\w+/=:.~-]{3,}")
+_EDGE = re.compile(r"[^\s\"'`<>(){}\[\],;|=：:，。；]")
+RULES_BY_LABEL = ("user-or-host", "cwd-or-env", "git-status")
+LINE_CHARS = 300
+
+
+def value_cause(left: str, right: str, offset: int) -> Named | None:
+    """Name a value that a shape covers on both sides; only where the texts go on alike behind it if it is a weak one."""
+    ours = {s.rule: s for s in shapes.covering(left, offset)}
+    theirs = {s.rule: s for s in shapes.covering(right, offset)}
+    both = [rule for rule in ours if rule in theirs]
+    for rule in sorted(both, key=lambda r: _weakness(ours[r], theirs[r])):
+        first, second = ours[rule], theirs[rule]
+        if left[first.start_char : first.end_char] == right[second.start_char : second.end_char]:
+            continue
+        weak = "low" in (first.confidence, second.confidence)
+        if weak and not _goes_on(left, right, first.end_char, second.end_char):
+            continue
+        start = min(first.start_char, second.start_char)
+        return Named(rule, start, first.end_char, second.end_char, sure=not weak)
+    return None
+
+
+def _weakness(first: shapes.Shape, second: shapes.Shape) -> tuple[bool, bool, int]:
+    """Order the shapes of both sides: sure ones first, those that begin together before others, then by the cards."""
+    weak = "low" in (first.confidence, second.confidence)
+    return weak, first.start_char != second.start_char, shapes.ORDER.index(first.rule)
+
+
+def _goes_on(left: str, right: str, end_left: int, end_right: int) -> bool:
+    ours, theirs = left[end_left : end_left + 8], right[end_right : end_right + 8]
+    return ours == theirs
+
+
+def inserted_cause(left: str, right: str, offset: int) -> Named | None:
+    """Name a value that one side has and the other lacks, such as a clock line that comes and goes."""
+    span = next_span(left, right, offset, offset)
+    if span is None:
+        return None
+    short, long = sorted(((span.end_left - offset, left, span.end_left), (span.end_right - offset, right, span.end_right)))
+    if short[0] > 2 or not 4 <= long[0] <= LINE_CHARS:
+        return None
+    for shape in shapes.find(long[1], max(0, offset - 40), min(len(long[1]), long[2] + 40)):
+        inside = shape.start_char < long[2] and shape.end_char > offset
+        if inside and shape.confidence == "high" and shape.rule not in RULES_BY_LABEL:
+            return Named(shape.rule, offset, span.end_left, span.end_right)
+    return None
+
+
+def listing_cause(left: str, right: str, offset: int) -> Named | None:
+    """Name a listing of files that changed: the lines around the difference are names of files."""
+    ours, theirs = _around(left, offset), _around(right, offset)
+    tag = enclosing_tag(left, offset)
+    likely = bool(tag and _LISTING_TAG.search(tag))
+    named = sum(1 for line in {*ours, *theirs} if re.search(r"\.\w{1,8}\s*$|/\s*$", line))
+    if not ours or not theirs or not all(_LISTED.match(line) for line in (*ours, *theirs)):
+        return None
+    if named >= 2 or (likely and named):
+        span = next_span(left, right, offset, offset)
+        if span:
+            return Named("cwd-or-env", offset, span.end_left, span.end_right)
+    return None
+
+
+def _around(text: str, offset: int) -> list[str]:
+    """Return the line at an offset with its neighbours, blank and tag lines left out."""
+    start = text.rfind("\n", 0, max(0, text.rfind("\n", 0, offset))) + 1
+    end = offset
+    for _ in range(2):
+        end = text.find("\n", end + 1)
+        if end < 0:
+            end = len(text)
+            break
+    return [line for line in text[start:end].split("\n") if line.strip() and not line.lstrip().startswith(("<", "#", "```"))]
+
+
+def enclosing_tag(text: str, offset: int) -> str:
+    """Return the name of the innermost tag that is open at an offset."""
+    stack: list[str] = []
+    for found in _TAG.finditer(text, max(0, offset - 20_000), offset):
+        if not found[1]:
+            stack.append(found[2])
+        elif found[2] in stack:
+            del stack[len(stack) - 1 - stack[::-1].index(found[2]) :]
+    return stack[-1] if stack else ""
+
+
+def fetched_cause(left: str, right: str, offset: int) -> Named | None:
+    """Name text that was retrieved for one request: it stands in a tag or under a label that says so."""
+    tag = enclosing_tag(left, offset)
+    label = _last_label(left, offset)
+    if (tag and _FETCHED_TAG.search(tag)) or (label and not tag):
+        span = next_span(left, right, offset, offset)
+        ends = (span.end_left, span.end_right) if span else (len(left), len(right))
+        return Named("retrieved-context", offset, *ends)
+    return None
+
+
+def _last_label(text: str, offset: int) -> str:
+    """Return the last label or heading before an offset, if it speaks of fetched text."""
+    head = text[max(0, offset - 1_500) : offset]
+    labels = list(re.finditer(r"(?m)^(?:#{1,6} [^\n]{1,80}|[^\n:：]{1,60}[:：][ \t]*(?:$|(?=\S)))", head))
+    for found in reversed(labels[-3:]):
+        if _FETCHED_LABEL.search(found[0] + ("" if found[0].rstrip().endswith((":", "：")) else "\n")):
+            return found[0]
+        if found[0].startswith("#"):
+            return ""
+    return ""
+
+
+def shape_cause(left: str, right: str, offset: int) -> Named | None:
+    """Name a value that no card knows by how it looks: digits count, mixed letters and digits are ids, and so on."""
+    start, end_left, end_right = value_span(left, right, offset)
+    first, second = left[start:end_left], right[start:end_right]
+    if not first or not second or max(len(first), len(second)) > 80:
+        return None
+    rule = _look(first, second, left[max(0, start - 24) : start], left[end_left : end_left + 24])
+    return Named(rule, start, end_left, end_right) if rule else None
+
+
+def value_span(left: str, right: str, offset: int) -> tuple[int, int, int]:
+    """Widen the difference at an offset to whole values: up to the next blank, quote or bracket on either side."""
+    start = offset
+    while start > 0 and _EDGE.match(left[start - 1]):
+        start -= 1
+    span = next_span(left, right, offset, offset)
+    ends = (span.end_left, span.end_right) if span else (offset, offset)
+    return start, _to_edge(left, max(ends[0], offset)), _to_edge(right, max(ends[1], offset))
+
+
+def _to_edge(text: str, at: int) -> int:
+    while at < len(text) and _EDGE.match(text[at]):
+        at += 1
+    while at > 0 and text[at - 1] in ".!?。":
+        at -= 1
+    return at
+
+
+def _look(first: str, second: str, before: str, behind: str) -> str | None:
+    both = (first, second)
+    if all(_CLOCK.search(v) for v in both):
+        return "timestamp"
+    if all(_DATED.search(v) for v in both):
+        return "date"
+    digits = [re.sub(r"[.,'_\s %]", "", v) for v in both]
+    if all(v.isdecimal() or v.isnumeric() for v in digits):
+        near = before[-8:] + behind[:8]
+        if _DATED.search(near) and any(c.isdigit() or c in "年月日./-" for c in near):
+            return "date"
+        return "epoch" if all(len(v) in (10, 13) for v in digits) else "counter"
+    if all(_ID.fullmatch(v) and any(c.isdigit() for c in v) and any(c.isalpha() for c in v) for v in both):
+        return "random-id"
+    return None
+
+
+def part_rule(part: Part, *, history: bool) -> str:
+    """Name what changed where nothing better is known."""
+    if part == "tools":
+        return "tool-def-change"
+    if part == "setting":
+        return "param-change"
+    return "history-rewrite" if history else "instructions-edited"

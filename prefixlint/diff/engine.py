@@ -1,0 +1,252 @@
+"""Compare the requests of a log one after the other: what each shares, where it forks, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from prefixlint.diff.cause import Cause, Clash, explain
+from prefixlint.diff.fork import Place, part_at
+from prefixlint.diff.measure import Loss, measure
+from prefixlint.diff.relation import Bond, bond
+from prefixlint.diff.sequence import (
+    SYSTEM_ROLES,
+    Growing,
+    PartIds,
+    Sequence,
+    SequenceReader,
+    last_turn,
+)
+from prefixlint.diff.sessions import Arrival, Strand, Tracker
+from prefixlint.diff.store import Store
+from prefixlint.diff.variants import Variants
+from prefixlint.elements import Layout
+from prefixlint.model import Fork, Request, Tokenizer
+
+WANTED_KEPT = 100  # forks in a fresh last turn are told for small logs, to show that they were seen
+SMALL_LOSS = 4  # tokens behind a fork that are not worth a word when two sessions differ
+
+
+@dataclass(slots=True)
+class Totals:
+    """Sum up a log."""
+
+    requests: int = 0
+    prompt_tokens: int = 0
+    shared_tokens: int = 0
+    recoverable_tokens: int = 0
+    forks: list[Fork] = field(default_factory=list)
+    models: list[str] = field(default_factory=list)
+    wanted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Say what one request did: its sequence, its partner if it forked, and the fork."""
+
+    sequence: Sequence
+    arrival: Arrival
+    strand: Strand | None
+    before: Sequence | None
+    fork: Fork | None
+
+
+class Engine:
+    """Take requests in order; ``trust`` gives the fix level of a rule, ``pair`` says that two inputs are compared."""
+
+    def __init__(
+        self,
+        layout_of: Callable[[Request], Layout],
+        tokenizer_of: Callable[[Request], Tokenizer],
+        trust: Callable[[str], str],
+    ) -> None:
+        self._layout_of, self._tokenizer_of, self._trust = layout_of, tokenizer_of, trust
+        self.store = Store()
+        self._reader = SequenceReader(self.store)
+        self.tracker = Tracker(self.store, self._reader)
+        self.totals = Totals()
+        self._variants = Variants()
+        self._first: Sequence | None = None
+        self.pair_fork: Fork | None = None
+
+    def add(self, request: Request) -> Step:
+        """Take the next request."""
+        layout, tokenizer = self._layout_of(request), self._tokenizer_of(request)
+        raw = _talk_bytes(layout, request)
+        strand = self.tracker.continued(layout, request, raw) if raw else None
+        if strand:
+            sequence, growing = self._grown(strand, request, layout, tokenizer, raw)
+            step = Step(sequence, self.tracker.append(strand, sequence), strand, None, None)
+            self.tracker.keep(sequence, strand=strand, growing=growing, request=request, number=self.totals.requests)
+        else:
+            step = self._new(request, layout, tokenizer, raw)
+        self._count(step)
+        return step
+
+    def _grown(
+        self, strand: Strand, request: Request, layout: Layout, tokenizer: Tokenizer, raw: bytes
+    ) -> tuple[Sequence, Growing | None]:
+        """Read a request that continues a strand: only the elements behind the known ones."""
+        last = strand.last
+        talk, growing = self._reader.talk(layout, raw, strand.growing)
+        known = len(last.talk.ids)
+        added = sum(self.store.tokens(i, tokenizer) for i in talk.ids[known:])
+        lead = last.lead if last.lead < known else self._lead(talk)
+        sequence = replace(
+            last, span=request.span, at_s=request.at_s, usage=request.usage, talk=talk, lead=lead,
+            tokens=last.tokens + added, tokenizer=tokenizer, session=request.session or "",
+        )  # fmt: skip
+        return sequence, growing
+
+    def _read(
+        self, request: Request, layout: Layout, tokenizer: Tokenizer, raw: bytes
+    ) -> tuple[Sequence, Growing | None]:
+        front = self._reader.front(layout, request)
+        part = layout.PARTS[-1]
+        growing = None
+        if request.text is not None:
+            talk = self._reader.text(layout, part, "", request.text)
+        elif raw:
+            talk, growing = self._reader.talk(layout, raw, self.tracker.reusable(request, raw))
+        else:
+            talk = PartIds(part, f"/{part.member}", "list", ())
+        ids = [i for p in (*front, talk) for i in p.ids]
+        sequence = Sequence(
+            request.span, layout, tokenizer, request.model or "", request.scope, request.session or "", request.at_s,
+            request.usage, front, talk, self._lead(talk), sum(self.store.tokens(i, tokenizer) for i in ids),
+            request.completion or "",
+        )  # fmt: skip
+        return sequence, growing
+
+    def _lead(self, talk: PartIds) -> int:
+        """Count the system messages at the start; a raw prompt of one stretch is all conversation."""
+        count = 0
+        while count < len(talk.ids) and self.store.role(talk.ids[count]) in SYSTEM_ROLES:
+            count += 1
+        return 0 if talk.starts and count == len(talk.ids) else count
+
+    def _new(self, request: Request, layout: Layout, tokenizer: Tokenizer, raw: bytes) -> Step:
+        """Take a request that continues no strand byte for byte."""
+        sequence, growing = self._read(request, layout, tokenizer, raw)
+        arrival = self.tracker.arrive(sequence)
+        strand, before, fork = self._judge(sequence, arrival)
+        if arrival.relation == "same" and strand is not None and strand.last.talk.ids != sequence.talk.ids:
+            return Step(sequence, arrival, strand, None, None)
+        kept = self.tracker.keep(sequence, strand=strand, growing=growing, request=request, number=self.totals.requests)
+        self.tracker.settle(kept, sequence)
+        return Step(sequence, arrival, kept, before, fork)
+
+    def _judge(self, sequence: Sequence, arrival: Arrival) -> tuple[Strand | None, Sequence | None, Fork | None]:
+        """Decide which strand a request belongs to and whether it has forked from it."""
+        if arrival.relation in ("same", "append"):
+            return arrival.strand, None, None
+        if arrival.relation == "branch":
+            return None, None, None
+        for strand in arrival.candidates:
+            found = self._continuation(strand, sequence)
+            if found:
+                return found
+        for strand in self.tracker.relatives(sequence):
+            fork = self._template(strand.last, sequence)
+            if fork:
+                return None, strand.last, fork
+        return None, None, None
+
+    def _continuation(self, strand: Strand, sequence: Sequence) -> tuple[Strand, Sequence | None, Fork | None] | None:
+        """Say how a request continues a strand, None if it does not."""
+        before = strand.last
+        place = part_at(before, sequence)
+        if place is None:
+            return strand, None, None
+        grade = bond(self.store, before, sequence, place)
+        if grade is Bond.NONE:
+            return None
+        clash = Clash(self.store, before, sequence, place, grown=grade is Bond.CERTAIN)
+        cause = explain(clash)
+        if grade is Bond.LIKELY and not cause.sure:
+            return None
+        return strand, before, self._fork(clash, cause, measure(clash, cause))
+
+    def _template(self, before: Sequence, sequence: Sequence) -> Fork | None:
+        """Report a front that is another session's but for a value or a form: nobody can share what follows it."""
+        place = part_at(before, sequence)
+        if place is None or _is_talk(place, before, sequence):
+            return None
+        clash = Clash(self.store, before, sequence, place, grown=False)
+        cause = explain(clash)
+        loss = measure(clash, cause)
+        if not self._is_template(sequence, cause, loss):
+            return None
+        fork = self._fork(clash, cause, loss)
+        if cause.sure:
+            return fork
+        return self._variants.add(fork, cause)
+
+    def _is_template(self, sequence: Sequence, cause: Cause, loss: Loss) -> bool:
+        """Say whether most of the front behind the fork is the same text in both."""
+        front = [i for p in sequence.front for i in p.ids] + list(sequence.talk.ids[: sequence.lead])
+        total = sum(self.store.tokens(i, sequence.tokenizer) for i in front)
+        behind = total - loss.shared_tokens
+        gained = loss.recoverable_tokens if cause.sure else loss.lost_tokens
+        return gained > SMALL_LOSS and gained >= 0.5 * behind
+
+    def _fork(self, clash: Clash, cause: Cause, loss: Loss, *, wanted: bool = False) -> Fork:
+        return Fork(
+            before=clash.before.span,
+            after=clash.after.span,
+            pointer=cause.pointer,
+            char_offset=cause.char_offset,
+            kind=cause.kind,
+            token=loss.shared_tokens,
+            cause=cause.rule,
+            wanted=wanted,
+            fix=self._trust(cause.rule),  # type: ignore[arg-type]
+            left=cause.left,
+            right=cause.right,
+            shared_tokens=loss.shared_tokens,
+            lost_tokens=loss.lost_tokens,
+            recoverable_tokens=loss.recoverable_tokens,
+            also=loss.also,
+            session=clash.after.session,
+            context=cause.context,
+        )
+
+    def _count(self, step: Step) -> None:
+        totals, sequence = self.totals, step.sequence
+        totals.requests += 1
+        totals.prompt_tokens += sequence.tokens
+        shared = step.arrival.shared_tokens
+        if step.fork:
+            shared = max(shared, step.fork.shared_tokens)
+            totals.recoverable_tokens += max(0, step.fork.shared_tokens + step.fork.recoverable_tokens - shared)
+            totals.forks.append(step.fork)
+            totals.models.append(sequence.model)
+        totals.shared_tokens += shared
+        if totals.requests == 1:
+            self._first = sequence
+        elif totals.requests == 2 and self._first is not None:
+            self.pair_fork = step.fork or self._pair(self._first, sequence)
+
+    def _pair(self, before: Sequence, after: Sequence) -> Fork | None:
+        """Compare two requests whatever they have in common, for a log that holds no more."""
+        if before.layout is not after.layout:
+            return None
+        place = part_at(before, after)
+        if place is None:
+            return None
+        clash = Clash(self.store, before, after, place, grown=True)
+        cause = explain(clash)
+        wanted = _is_talk(place, before, after) and self._is_fresh(place, after)
+        return self._fork(clash, cause, measure(clash, cause), wanted=wanted)
+
+    def _is_fresh(self, place: Place, sequence: Sequence) -> bool:
+        return place.index >= last_turn([self.store.role(i) for i in sequence.talk.ids])
+
+
+def _is_talk(place: Place, before: Sequence, after: Sequence) -> bool:
+    return place.part is after.layout.PARTS[-1] and place.index >= max(before.lead, after.lead)
+
+
+def _talk_bytes(layout: Layout, request: Request) -> bytes:
+    raw = request.members.get(layout.PARTS[-1].member, b"")
+    return b"" if raw == b"null" else raw

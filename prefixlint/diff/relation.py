@@ -1,0 +1,127 @@
+"""Judge whether two requests that part are one conversation, one template, or two things that differ by design."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from prefixlint.diff._history import is_summary
+from prefixlint.diff.align import similarity
+from prefixlint.diff.cause import ID_KEYS
+from prefixlint.diff.fork import Place, common
+from prefixlint.diff.sequence import ASSISTANT_ROLES, Sequence, last_turn
+from prefixlint.diff.store import Store
+from prefixlint.elements import member
+
+SKETCH_CHARS = 20_000
+COMPACTED = 6  # a conversation of so many messages may have been summarized
+
+
+class Bond(IntEnum):
+    """Grade the evidence: ``NONE``; ``LIKELY``: only a cause that is recognised counts; ``CERTAIN``: any cause does."""
+
+    NONE = 0
+    LIKELY = 1
+    CERTAIN = 2
+
+
+def bond(store: Store, before: Sequence, after: Sequence, place: Place) -> Bond:
+    """Grade how sure it is that ``after`` continues the conversation of ``before``."""
+    in_talk = place.part is after.layout.PARTS[-1]
+    if in_talk and place.index >= max(before.lead, after.lead):
+        return _same_history(store, before, after)
+    return _same_talk(store, before, after, place)
+
+
+def _same_talk(store: Store, before: Sequence, after: Sequence, place: Place) -> Bond:
+    """Judge two requests whose fronts differ by what their conversations have in common."""
+    ours, theirs = before.conversation, after.conversation
+    shared = common(ours, theirs)
+    answered = any(store.role(i) in ASSISTANT_ROLES for i in theirs[:shared])
+    alike = front_similarity(store, before, after)
+    if shared and shared in (len(ours), len(theirs)):
+        if answered:
+            return Bond.CERTAIN if alike >= 0.3 else Bond.NONE
+        if len(theirs) > len(ours) and store.role(theirs[shared]) in ASSISTANT_ROLES:
+            return Bond.CERTAIN if alike >= 0.5 else Bond.NONE
+        return Bond.LIKELY if alike >= 0.5 and place.kind != "model" else Bond.NONE
+    turn = last_turn([store.role(i) for i in theirs])
+    held = set(ours)
+    kept = [i for i in theirs[:turn] if i in held]
+    if _weight(store, kept) * 2 >= _weight(store, theirs[:turn]) > 0 and _answers(store, kept):
+        return Bond.CERTAIN if alike >= 0.3 else Bond.NONE
+    return Bond.NONE
+
+
+def _answers(store: Store, items: list[int]) -> bool:
+    return any(store.role(i) in ASSISTANT_ROLES for i in items)
+
+
+def _weight(store: Store, items: tuple[int, ...] | list[int]) -> int:
+    return sum(store.chars[i] + 4 for i in items)
+
+
+def _same_history(store: Store, before: Sequence, after: Sequence) -> Bond:
+    """Judge two requests with one front whose conversations part before the last turn."""
+    ours, theirs = before.conversation, after.conversation
+    shared = common(ours, theirs)
+    turn = last_turn([store.role(i) for i in theirs])
+    if shared >= turn:
+        return Bond.NONE
+    held = set(ours[shared:])
+    kept = [i for i in theirs[shared:] if i in held]
+    settled = theirs[shared:turn]
+    if _weight(store, kept) >= 0.3 * _weight(store, settled) and (len(kept) > 1 or store.chars[kept[0]] > 40):
+        return Bond.CERTAIN
+    if shared < len(ours) and len(theirs) > len(ours) and _edited(store, ours[shared], theirs[shared]):
+        return Bond.CERTAIN
+    if len(ours) >= COMPACTED and len(theirs) < len(ours) and any(is_summary(store, i) for i in theirs[shared : shared + 2]):
+        return Bond.CERTAIN
+    return Bond.NONE
+
+
+def _edited(store: Store, left: int, right: int) -> bool:
+    """Say whether one message is another version of the other: the answer to the same call, or much the same text."""
+    if store.role(left) != store.role(right):
+        return False
+    first, second = store.element(left), store.element(right)
+    calls = {member(first.value, key) for key in ID_KEYS} & {member(second.value, key) for key in ID_KEYS} - {None}
+    if calls or (_call_ids(first.value) & _call_ids(second.value)):
+        return True
+    texts = ["\n".join(p.text for p in e.pieces if p.kind != "role")[:SKETCH_CHARS] for e in (first, second)]
+    return similarity(*texts) >= 0.6
+
+
+def _call_ids(value: object) -> set[str]:
+    blocks = [*(member(value, "content") or ()), *(member(value, "tool_calls") or ())]
+    found = (member(b, key) for b in blocks if isinstance(b, dict) for key in ID_KEYS)
+    return {i for i in found if isinstance(i, str)}
+
+
+def front_similarity(store: Store, before: Sequence, after: Sequence) -> float:
+    """Return how much of two fronts agrees, 0 to 1, weighted by text; two empty ones agree."""
+    ours, theirs = _front_ids(before), _front_ids(after)
+    shared = set(ours) & set(theirs)
+    same = 2 * sum(store.chars[i] + 4 for i in shared)
+    left, right = [i for i in ours if i not in shared], [i for i in theirs if i not in shared]
+    rest = _weight(store, left) + _weight(store, right)
+    if not rest:
+        return 1.0
+    texts = [_text(store, ids) for ids in (left, right)]
+    agree = rest * similarity(*texts) if texts[0] and texts[1] else 0.0
+    return (same + agree) / (same + rest)
+
+
+def _front_ids(sequence: Sequence) -> list[int]:
+    parts = [p for p in sequence.front if p.part.part != "setting"]
+    return [i for part in parts for i in part.ids] + list(sequence.talk.ids[: sequence.lead])
+
+
+def _text(store: Store, ids: list[int]) -> str:
+    found, size = [], 0
+    for item in ids:
+        for piece in store.element(item).pieces:
+            found.append(piece.text)
+            size += len(piece.text)
+        if size > SKETCH_CHARS:
+            break
+    return "\n".join(found)[:SKETCH_CHARS]

@@ -1,0 +1,60 @@
+"""Gather forks of one place and cause into sites, the costliest first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from prefixlint.model import Fork, Site
+
+_HISTORY = re.compile(r"^/(messages|input|contents)/\d+(?=/|$)")
+
+
+@dataclass(slots=True)
+class _Sum:
+    pointers: set[str] = field(default_factory=set)
+    requests: int = 0
+    lost: int = 0
+    recoverable: int = 0
+    cost: float | None = None
+    example: int = 0
+    most: int = -1
+
+
+def gather(forks: Sequence[Fork], cost_of: Callable[[int], float | None] = lambda _: None) -> tuple[Site, ...]:
+    """Sum up the unwanted forks; ``cost_of`` gives the money that the fork of an index has lost.
+
+    Forks at changing positions of the history are one site, whose pointer has ``*`` for the position.
+    """
+    sums: dict[tuple[str, str], _Sum] = {}
+    for index, fork in enumerate(forks):
+        if not fork.wanted:
+            _add(sums.setdefault((fork.cause, general(fork.pointer)), _Sum()), fork, index, cost_of(index))
+    sites = [_site(cause, pointer, found) for (cause, pointer), found in sums.items()]
+    return tuple(sorted(sites, key=lambda s: (-s.lost_tokens, -s.requests, s.pointer)))
+
+
+def general(pointer: str) -> str:
+    """Write ``*`` for the position of a message.
+
+    >>> general("/messages/12/content")
+    '/messages/*/content'
+    """
+    return _HISTORY.sub(r"/\1/*", pointer)
+
+
+def _add(found: _Sum, fork: Fork, index: int, cost: float | None) -> None:
+    found.pointers.add(fork.pointer)
+    found.requests += 1
+    found.lost += fork.lost_tokens
+    found.recoverable += fork.recoverable_tokens
+    if cost is not None:
+        found.cost = (found.cost or 0.0) + cost
+    if fork.lost_tokens > found.most:
+        found.most, found.example = fork.lost_tokens, index
+
+
+def _site(cause: str, pointer: str, found: _Sum) -> Site:
+    place = next(iter(found.pointers)) if len(found.pointers) == 1 else pointer
+    return Site(place, cause, found.requests, found.lost, found.recoverable, found.example, found.cost)

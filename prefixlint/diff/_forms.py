@@ -103,10 +103,10 @@ def _bridged(form: Callable[[str], str], ours: str, theirs: str, base: int) -> i
     left, right = form(ours), form(theirs)
     head = form(ours[:base])
     same = lcp(left, right)
-    reached = same >= min(len(left), len(right))
-    if same <= len(head) and not (reached and same == len(head) and form(ours[base:]).strip() == ""):
-        return 0
-    return same if same - len(head) >= NEAR_CHARS or reached else 0
+    if same > len(head):
+        return same if same - len(head) >= NEAR_CHARS or same >= min(len(left), len(right)) else 0
+    vanished = any(rest and not form(rest) for rest in (ours[base:], theirs[base:]))
+    return same if vanished and same == len(head) else 0
 
 
 def _ends(

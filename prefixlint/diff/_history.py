@@ -38,7 +38,7 @@ def history_step(store: Store, left: tuple[int, ...], right: tuple[int, ...], fr
     """Compare two conversations from the message at which they part, ``from_start`` messages behind their start."""
     moved = permuted(left, right)
     if moved:
-        return Step("list-order", moved, moved)
+        return Step("message-inserted" if _one_moved(store, left[:moved], right[:moved]) else "list-order", moved, moved)
     if left[1:2] == right[1:2] and left[1:2] and store.role(left[0]) == store.role(right[0]):
         return Step(None, 1, 1)
     met = _meet(store, left, right)
@@ -60,6 +60,20 @@ def permuted(left: tuple[int, ...], right: tuple[int, ...]) -> int:
         if not off:
             return count if count > 1 else 0
     return 0
+
+
+def _one_moved(store: Store, left: tuple[int, ...], right: tuple[int, ...]) -> bool:
+    """Say whether one message travels through a conversation, as a note that is kept at a depth from its end.
+
+    Examples that are shuffled move in pairs, and stand without answers between them or with all of them.
+    """
+    gone, new = right.index(left[0]), left.index(right[0])
+    one = left[0] if left[1 : gone + 1] == right[:gone] else right[0] if right[1 : new + 1] == left[:new] else None
+    if one is None:
+        return False
+    if store.role(one) in ("system", "developer"):
+        return True
+    return len(left) > 2 and any(store.role(i) in ("assistant", "model") for i in left)
 
 
 def _meet(store: Store, left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, int] | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from prefixlint.diff.cause import Cause, Clash, explain
 from prefixlint.diff.fork import Place, part_at
 from prefixlint.diff.measure import Loss, measure
-from prefixlint.diff.relation import Bond, bond
+from prefixlint.diff.relation import Bond, bond, text_bond, text_continues, whole_text
 from prefixlint.diff.sequence import (
     SYSTEM_ROLES,
     Growing,
@@ -143,7 +143,7 @@ class Engine:
         if arrival.relation == "branch":
             return None, None, None
         for strand in arrival.candidates:
-            found = self._continuation(strand, sequence)
+            found = self._retold(strand, sequence) or self._continuation(strand, sequence)
             if found:
                 return found
         for strand in self.tracker.relatives(sequence):
@@ -167,10 +167,34 @@ class Engine:
             return None
         return strand, before, self._fork(clash, cause, measure(clash, cause))
 
+    def _retold(self, strand: Strand, sequence: Sequence) -> tuple[Strand, Sequence | None, Fork | None] | None:
+        """Say how a raw prompt continues a strand together with the text that was generated for it."""
+        if sequence.layout.PARTS[-1].items != "text" or strand.last.layout is not sequence.layout:
+            return None
+        before = self._with_completion(strand.last)
+        place = part_at(before, sequence)
+        if place is None or text_continues(self.store, before, sequence):
+            return strand, None, None
+        clash = Clash(self.store, before, sequence, place, grown=True)
+        cause = explain(clash)
+        loss = measure(clash, cause)
+        grade = text_bond(self.store, strand.last, before, sequence, loss)
+        if grade is Bond.NONE or (grade is Bond.LIKELY and not cause.sure):
+            return None
+        return strand, before, self._fork(clash, cause, loss)
+
+    def _with_completion(self, sequence: Sequence) -> Sequence:
+        """Return a raw prompt as the server holds it: followed by what was generated."""
+        if not sequence.completion:
+            return sequence
+        part, pointer = sequence.layout.PARTS[-1], sequence.talk.pointer
+        text = whole_text(self.store, sequence) + sequence.completion
+        return replace(sequence, talk=self._reader.text(sequence.layout, part, pointer, text), completion="")
+
     def _template(self, before: Sequence, sequence: Sequence) -> Fork | None:
         """Report a front that is another session's but for a value or a form: nobody can share what follows it."""
         place = part_at(before, sequence)
-        if place is None or _is_talk(place, before, sequence):
+        if place is None or (_is_talk(place, before, sequence) and not _is_whole(place)):
             return None
         clash = Clash(self.store, before, sequence, place, grown=False)
         cause = explain(clash)
@@ -184,7 +208,8 @@ class Engine:
 
     def _is_template(self, sequence: Sequence, cause: Cause, loss: Loss) -> bool:
         """Say whether most of the front behind the fork is the same text in both."""
-        front = [i for p in sequence.front for i in p.ids] + list(sequence.talk.ids[: sequence.lead])
+        lead = sequence.lead or (1 if sequence.talk.starts else 0)
+        front = [i for p in sequence.front for i in p.ids] + list(sequence.talk.ids[:lead])
         total = sum(self.store.tokens(i, sequence.tokenizer) for i in front)
         behind = total - loss.shared_tokens
         gained = loss.recoverable_tokens if cause.sure else loss.lost_tokens
@@ -232,7 +257,7 @@ class Engine:
         if before.layout is not after.layout:
             return None
         place = part_at(before, after)
-        if place is None:
+        if place is None or text_continues(self.store, before, after):
             return None
         clash = Clash(self.store, before, after, place, grown=True)
         cause = explain(clash)
@@ -240,11 +265,18 @@ class Engine:
         return self._fork(clash, cause, measure(clash, cause), wanted=wanted)
 
     def _is_fresh(self, place: Place, sequence: Sequence) -> bool:
+        if sequence.talk.starts and not place.index:
+            return False
         return place.index >= last_turn([self.store.role(i) for i in sequence.talk.ids])
 
 
 def _is_talk(place: Place, before: Sequence, after: Sequence) -> bool:
     return place.part is after.layout.PARTS[-1] and place.index >= max(before.lead, after.lead)
+
+
+def _is_whole(place: Place) -> bool:
+    """Say whether a fork lies in the first stretch of a raw prompt, which may be all of it."""
+    return place.index == 0 and place.after is not None and bool(place.after.starts)
 
 
 def _talk_bytes(layout: Layout, request: Request) -> bytes:

@@ -8,9 +8,11 @@ from prefixlint.diff._history import is_summary
 from prefixlint.diff.align import similarity
 from prefixlint.diff.cause import ID_KEYS
 from prefixlint.diff.fork import Place, common
+from prefixlint.diff.measure import Loss
 from prefixlint.diff.sequence import ASSISTANT_ROLES, Sequence, last_turn
 from prefixlint.diff.store import Store
 from prefixlint.elements import member
+from prefixlint.prefix import lcp
 
 SKETCH_CHARS = 20_000
 COMPACTED = 6  # a conversation of so many messages may have been summarized
@@ -125,3 +127,33 @@ def _text(store: Store, ids: list[int]) -> str:
         if size > SKETCH_CHARS:
             break
     return "\n".join(found)[:SKETCH_CHARS]
+
+
+def whole_text(store: Store, sequence: Sequence) -> str:
+    """Return a raw prompt in one piece."""
+    return "".join(piece.text for i in sequence.talk.ids for piece in store.element(i).pieces)
+
+
+def text_continues(store: Store, before: Sequence, after: Sequence) -> bool:
+    """Say whether a raw prompt begins with all of another one: the last stretch of a prompt is open and grows."""
+    ours, theirs = before.talk.ids, after.talk.ids
+    if not after.talk.starts or not ours or common(ours, theirs) != len(ours) - 1:
+        return False
+    left, right = store.element(ours[-1]), store.element(theirs[len(ours) - 1])
+    return str(right.value).startswith(str(left.value))
+
+
+def text_bond(store: Store, prompt: Sequence, before: Sequence, after: Sequence, loss: Loss) -> Bond:
+    """Grade how sure it is that a raw prompt continues another one, ``before`` being that one with its completion.
+
+    It does if it repeats the prompt and differs within the completion, or if most of what follows the fork comes back.
+    """
+    left, right = whole_text(store, before), whole_text(store, after)
+    asked = sum(store.chars[i] for i in prompt.talk.ids)
+    same = lcp(left, right)
+    if same >= asked and asked < len(left):
+        return Bond.LIKELY
+    behind = before.tokens - loss.shared_tokens
+    if same >= 0.3 * len(left) and loss.lost_tokens >= 0.5 * behind > 0 and len(right) > 0.7 * len(left):
+        return Bond.CERTAIN if same >= 0.5 * len(left) else Bond.LIKELY
+    return Bond.NONE

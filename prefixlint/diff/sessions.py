@@ -239,6 +239,8 @@ class Tracker:
     def _family_keys(self, sequence: Sequence) -> Iterator[int]:
         """Sketch the front: how its text begins, how it ends, and which other elements it has."""
         ids = [i for part in sequence.front for i in part.ids] + list(sequence.talk.ids[: sequence.lead])
+        if sequence.talk.starts and not sequence.lead:
+            ids = list(sequence.talk.ids[:1])
         texts = [i for i in ids if self._store.role(i) in ("system", "developer")]
         scope = (sequence.layout.NAME, sequence.model, sequence.scope)
         if texts:

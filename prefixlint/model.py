@@ -320,6 +320,42 @@ class CheckResult:
 
 
 @dataclass(frozen=True, slots=True)
+class FixNote:
+    """Say what ``fix`` left alone, and why; ``pointer`` and ``record`` locate it in the file."""
+
+    path: str
+    message: str
+    rule: str = ""
+    record: int = 0
+    pointer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """Hold one file before and after ``fix``, decompressed, with the edits between the two."""
+
+    path: str
+    before: bytes
+    after: bytes
+    edits: tuple[Edit, ...] = ()
+    compression: str = ""
+
+    @property
+    def changed(self) -> bool:
+        """Return whether anything is to be written."""
+        return self.before != self.after
+
+
+@dataclass(frozen=True, slots=True)
+class FixResult:
+    """Hold what ``fix`` would write, what it left alone, and what it could not read or not prove."""
+
+    files: tuple[Fixed, ...]
+    notes: tuple[FixNote, ...] = ()
+    errors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class CacheRead:
     """Hold what a cache model predicts for one request, in tokens.
 

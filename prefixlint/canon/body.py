@@ -15,6 +15,7 @@ from itertools import pairwise
 import orjson
 
 from prefixlint.canon import inner, numbers, text
+from prefixlint.elements import Number
 from prefixlint.model import Json
 
 SCHEMA_KEYS = frozenset(
@@ -65,8 +66,11 @@ class Memo:
 
 
 def canonical(body: Mapping[str, Json], options: Options, memo: Memo | None = None) -> dict[str, Json]:
-    """Return the canonical body; parts that are canonical already are shared with the input, which never changes."""
-    walk = Walk(options, memo or Memo())
+    """Return the canonical body; parts that are canonical already are shared with the input, which never changes.
+
+    Without a memo numbers may be ``Number``, which keep their spelling; orjson takes those for text.
+    """
+    walk = Walk(options, memo)
     return {key: walk.member(key, body[key]) for key in sorted(body)}
 
 
@@ -97,7 +101,9 @@ def data(value: Json) -> Json:
         return {key: data(value[key]) for key in sorted(value)}
     if isinstance(value, list):
         return [data(item) for item in value]
-    return numbers.integral(value) if type(value) is float else value
+    if type(value) is float:
+        return numbers.integral(value)
+    return Number(numbers.canonical(value)) if type(value) is Number else value
 
 
 @dataclass(slots=True)
@@ -105,7 +111,7 @@ class Walk:
     """Walk one body; each method returns the canonical form of one kind of value."""
 
     options: Options
-    memo: Memo
+    memo: Memo | None
 
     def member(self, key: str, value: Json) -> Json:
         """Canonicalize one top-level member by what it means in any provider's body."""
@@ -125,6 +131,8 @@ class Walk:
 
     def settled(self, element: Json, walk: Callable[[Json], Json]) -> Json:
         """Canonicalize one element, from the memo where it was seen in any key order."""
+        if self.memo is None:
+            return walk(element)
         try:
             plain = orjson.dumps(element)
         except TypeError:  # integers beyond 64 bits, lone surrogates

@@ -10,6 +10,7 @@ import orjson
 
 from prefixlint.canon import inner, text
 from prefixlint.canon.body import tool_name
+from prefixlint.elements import Number
 from prefixlint.json_spans import escape_token
 from prefixlint.model import Json
 
@@ -32,6 +33,9 @@ def changes(old: Json, new: Json, pointer: str = "") -> Iterator[Change]:
         yield from _members(old, new, pointer)
     elif isinstance(old, list) and isinstance(new, list):
         yield from _items(old, new, pointer)
+    elif type(old) is Number and type(new) is Number:
+        if old != new:
+            yield Change("number-format", pointer, old, new)
     elif isinstance(old, str) and isinstance(new, str):
         if old != new:
             yield Change(string_rule(old, new), pointer, old, new)

@@ -6,8 +6,10 @@ import json
 import re
 
 from prefixlint.canon import numbers
+from prefixlint.canon.edits import apply
 from prefixlint.errors import InputError
 from prefixlint.json_spans import Document, Node, parse
+from prefixlint.model import Edit
 
 MAX_DEPTH = 200  # deeper than any schema; beyond it the text is left alone
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -33,6 +35,25 @@ def canonical(text: str) -> str:
     """
     found = document(text)
     return text if found is None else spell(found, found.root)
+
+
+def plain(text: str) -> str:
+    """Return JSON text with literal characters and plain numbers; order and blanks stay.
+
+    ``plain('{"b": 1.0, "a": "\\u00e9"}')`` is ``'{"b": 1, "a": "é"}'``.
+    """
+    found = document(text)
+    if found is None:
+        return text
+    edits = []
+    for _, node in found.walk():
+        if node.key is not None:
+            edits.append(Edit(node.key_start_byte, node.key_end_byte, quote(node.key).encode()))
+        if node.kind == "string":
+            edits.append(Edit(node.start_byte, node.end_byte, quote(found.text(node)).encode()))
+        elif node.kind == "number":
+            edits.append(Edit(node.start_byte, node.end_byte, numbers.canonical(found.raw(node).decode()).encode()))
+    return apply(found.data, edits).decode()
 
 
 def spell(found: Document, node: Node) -> str:

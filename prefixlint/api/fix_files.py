@@ -1,0 +1,269 @@
+"""Fix prompt files, templates, tool lists and settings files, and make several settings files agree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from prefixlint import config, kinds
+from prefixlint.api import documents, extract, files, texts
+from prefixlint.api.files import Target
+from prefixlint.api.fix import Run, read
+from prefixlint.canon import body as canon_body
+from prefixlint.canon import edits as byte_edits
+from prefixlint.canon import splice, text
+from prefixlint.canon.text import TextEdit
+from prefixlint.errors import FixError, InputError
+from prefixlint.json_spans import Document, escape_token, split_pointer
+from prefixlint.model import Edit, FixNote, Json, Segment
+from prefixlint.prefix import lcp
+
+_DEVELOPER = ("system", "developer", "")
+_URL = re.compile(r"https?://[^\s?#]*[^/\s?#](/+)\Z")
+_URL_KEY = re.compile(r"(?:^|[a-z])(?:api_?base|base_?url|apibase|endpoint)$", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class Settings:
+    """Hold a settings file with its canonical value and its prompts by pointer."""
+
+    target: Target
+    loaded: documents.Loaded
+    document: Document
+    old: Json
+    new: Json
+    prompts: dict[str, str]
+
+
+def fix(run: Run, targets: list[Target]) -> None:
+    """Fix every file; settings files first, since they name prompt files and are compared with each other."""
+    seen = {Path(t.path).resolve() for t in targets}
+    settings: list[Settings] = []
+    for target in targets:
+        try:
+            if target.sort in ("prompt", "template"):
+                run.add(target.path, data := read(target.path), _text_edits(run, target, data))
+                continue
+            settings.append(found := _settings(run, target))
+            for _, path in documents.referred(found.loaded):
+                if Path(path).resolve() not in seen:
+                    seen.add(Path(path).resolve())
+                    targets.append(Target(path, files.sort_of(path) or "prompt", True, files.syntax_of(path)))
+        except (InputError, FixError) as error:
+            run.errors.append(error)
+    _agree(run, settings)
+    for found in settings:
+        try:
+            run.add(found.target.path, found.loaded.data, _settings_edits(found))
+        except FixError as error:
+            run.errors.append(error)
+
+
+def _text_edits(run: Run, target: Target, data: bytes) -> list[Edit]:
+    """Edit a prompt file: line ends everywhere, the rest in the parts that speak for the developer."""
+    prose = decode(data, target.path)
+    parts = texts.split(target.path, prose, kind="prompt-file", syntax=target.syntax)
+    found: list[TextEdit] = []
+    for segment in parts.segments:
+        base = parts.bases[segment.pointer]
+        if run.options.all_roles or segment.role in _DEVELOPER:
+            new = _canonical(run, segment.text)
+        else:
+            new = segment.text
+        found += [replace(e, start_char=base + e.start_char, end_char=base + e.end_char) for e in _edits(segment, new)]
+    covered = [(parts.bases[s.pointer], parts.bases[s.pointer] + len(s.text)) for s in parts.segments]
+    for match in re.finditer(r"\r+(?=\n)", prose):
+        if not any(a <= match.start() < b for a, b in covered):
+            found.append(TextEdit(*match.span(), "", "newline-style"))
+    if prose.startswith("\ufeff") and not any(e.start_char == 0 for e in found):
+        found.append(TextEdit(0, 1, "", "bom-or-zero-width"))
+    return list(to_bytes(prose, found))
+
+
+def _edits(segment: Segment, new: str) -> Iterator[TextEdit]:
+    return text.edits(segment.text, new) if new != segment.text else iter(())
+
+
+def _canonical(run: Run, prose: str) -> str:
+    return text.canonical(prose, all_blanks=run.options.all_blanks, unsafe=run.options.unsafe)
+
+
+def to_bytes(prose: str, found: list[TextEdit]) -> Iterator[Edit]:
+    """Turn edits of a UTF-8 text into edits of its bytes."""
+    at_char = at_byte = 0
+    for edit in sorted(found, key=lambda e: e.start_char):
+        at_byte += len(prose[at_char : edit.start_char].encode())
+        end_byte = at_byte + len(prose[edit.start_char : edit.end_char].encode())
+        yield Edit(at_byte, end_byte, edit.new.encode(), edit.rule)
+        at_char, at_byte = edit.end_char, end_byte
+
+
+def decode(data: bytes, path: str) -> str:
+    """Decode a text file. Raises InputError with the place of a byte that is not UTF-8."""
+    from prefixlint.json_spans import line_column
+
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line, column = line_column(data, error.start)
+        message = f"byte 0x{data[error.start]:02x} is not UTF-8; save the file as UTF-8"
+        raise InputError(message, path=path, line=line, column=column) from error
+
+
+def _settings(run: Run, target: Target) -> Settings:
+    loaded = documents.load(target.path, target.sort, read(target.path))
+    document = loaded.parse()
+    old = splice.decode(document, document.root) if target.sort == "json" else loaded.value
+    pointers = config.load(Path(target.path)).pointers_for(target.path)
+    prompts: dict[str, str] = {}
+    new = old
+    for prompt, _ in documents.prompts(loaded, pointers):
+        for segment in prompt.segments:
+            if segment.kind != "text" or not (run.options.all_roles or segment.role in _DEVELOPER):
+                continue
+            prompts[segment.pointer] = _canonical(run, segment.text)
+            new = with_value(new, segment.pointer, prompts[segment.pointer])
+    if target.sort == "json":
+        options = canon_body.Options(run.options.all_roles, run.options.all_blanks, run.options.unsafe)
+        new = _with_sorted_tools(new, canon_body.Walk(options, None))
+    for pointer, url in _urls(loaded):
+        new = with_value(new, pointer, url)
+    return Settings(target, loaded, document, old, new, prompts)
+
+
+def _urls(loaded: documents.Loaded) -> Iterator[tuple[str, str]]:
+    """Yield base URLs that end in a slash, without it: some clients join a path by writing another."""
+    found = [p for pattern in loaded.kind.urls for p in kinds.select(loaded.value, pattern)]
+    if isinstance(loaded.value, dict):
+        found += [(f"/{escape_token(k)}", v) for k, v in loaded.value.items() if _URL_KEY.search(k)]
+    for pointer, value in dict(found).items():
+        match = _URL.match(value) if isinstance(value, str) else None
+        if match:
+            yield pointer, value[: match.start(1)]
+
+
+def _with_sorted_tools(value: Json, walk: canon_body.Walk, depth: int = 0) -> Json:
+    """Put every tool list of a document in canonical order."""
+    if depth > 100:
+        return value
+    if isinstance(value, list):
+        if extract.is_tool_list(value):
+            return walk.tools(value)
+        items = [_with_sorted_tools(v, walk, depth + 1) for v in value]
+        return value if all(a is b for a, b in zip(value, items, strict=True)) else items
+    if isinstance(value, dict):
+        new = {k: _with_sorted_tools(v, walk, depth + 1) for k, v in value.items()}
+        return value if all(new[k] is value[k] for k in new) else new
+    return value
+
+
+def with_value(value: Json, pointer: str, new: Json) -> Json:
+    """Return a document with another value at a pointer; the rest is shared with the old one."""
+    tokens = split_pointer(pointer)
+    if not tokens:
+        return new
+    key: str | int = int(tokens[0]) if isinstance(value, list) else tokens[0]
+    below = "".join(f"/{escape_token(t)}" for t in tokens[1:])
+    if isinstance(value, list):
+        changed = with_value(value[int(key)], below, new)
+        return value if changed is value[int(key)] else [*value[: int(key)], changed, *value[int(key) + 1 :]]
+    changed = with_value(value[key], below, new)
+    return (
+        value if changed is value[key] or (type(changed) is str and changed == value[key]) else {**value, key: changed}
+    )
+
+
+def _agree(run: Run, settings: list[Settings]) -> None:
+    """Make prompts equal that differ only in their last line ends, and say where others differ in meaning."""
+    by_pointer: dict[str, list[Settings]] = {}
+    for one in settings:
+        for pointer in one.prompts:
+            by_pointer.setdefault(pointer, []).append(one)
+    for pointer, group in by_pointer.items():
+        spelled = {one.prompts[pointer] for one in group}
+        if len(spelled) > 1 and len({s.rstrip("\n") for s in spelled}) == 1:
+            for one in group:
+                one.prompts[pointer] = one.prompts[pointer].rstrip("\n")
+                one.new = with_value(one.new, pointer, one.prompts[pointer])
+        elif len(spelled) > 1 and len(group) > 1:
+            run.notes += _differences(pointer, group)
+
+
+def _differences(pointer: str, group: list[Settings]) -> Iterator[FixNote]:
+    first = group[0]
+    for other in group[1:]:
+        ours, theirs = first.prompts[pointer], other.prompts[pointer]
+        if ours != theirs:
+            at = lcp(ours, theirs)
+            line = ours[:at].count("\n") + 1
+            shown = f"{ours[at : at + 20]!r} against {theirs[at : at + 20]!r}"
+            where = f"from {first.target.path} in meaning at character {at} (line {line} of the text)"
+            yield FixNote(
+                other.target.path, f"differs {where}: {shown}; left alone", "shared-prefix-mismatch", 0, pointer
+            )
+
+
+def _settings_edits(found: Settings) -> list[Edit]:
+    """Turn the new value into edits of the file, and prove that the file then has that value."""
+    data, path = found.loaded.data, found.target.path
+    if found.target.sort == "json":
+        edits = list(splice.splice(found.document, found.document.root, found.old, found.new))
+        edits = [replace(e, rule=_rule(found, e)) for e in edits]
+        if data.startswith(b"\xef\xbb\xbf"):
+            edits.append(Edit(0, 3, b"", "bom-or-zero-width"))
+    else:
+        edits = list(_span_edits(found))
+    again = documents.load(path, found.target.sort, byte_edits.apply(data, edits))
+    if again.value != documents_value(found.new):
+        raise FixError(f"{path}: the edited file would not have the value that was wanted; nothing was written")
+    return edits
+
+
+def documents_value(value: Json) -> Json:
+    """Return a value with its numbers read, as a parser gives it."""
+    import json
+
+    from prefixlint.elements import Number
+
+    if isinstance(value, dict):
+        return {k: documents_value(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [documents_value(v) for v in value]
+    return json.loads(str.__str__(value)) if isinstance(value, Number) else value
+
+
+def _rule(found: Settings, edit: Edit) -> str:
+    node = found.document.node(edit.pointer)
+    if node is None or node.kind != "string":
+        return "number-format" if node is not None and node.kind == "number" else "key-order"
+    old = found.document.text(node)
+    if _URL.match(old):
+        return "base-url-slash"
+    return next((e.rule for e in text.edits(old, text.canonical(old))), "trailing-whitespace")
+
+
+def _span_edits(found: Settings) -> Iterator[Edit]:
+    """Edit YAML or TOML by span: only strings whose edits remove characters or put letters in their place."""
+    for pointer, node in found.document.walk():
+        if node.kind != "string":
+            continue
+        old, new = found.document.text(node), _at(found.new, pointer)
+        if not isinstance(new, str) or new == old:
+            continue
+        for edit in splice.text_edits(old, new):
+            start = found.document.byte_of(pointer, edit.start_char)
+            end = found.document.byte_of(pointer, edit.end_char)
+            yield Edit(start, end, edit.new.encode(), _rule(found, Edit(start, end, b"", "", pointer)), pointer)
+
+
+def _at(value: Json, pointer: str) -> Json:
+    for token in split_pointer(pointer):
+        if isinstance(value, list):
+            value = value[int(token)] if token.isdigit() and int(token) < len(value) else None
+        elif isinstance(value, dict):
+            value = value.get(token)
+        else:
+            return None
+    return value

@@ -1,0 +1,227 @@
+"""Fix request bodies and logs: several requests are canonicalized with knowledge of each other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from prefixlint.api import documents, write
+from prefixlint.api.files import Target
+from prefixlint.api.fix import FixOptions, Run, read
+from prefixlint.api.fix_files import decode, to_bytes
+from prefixlint.canon import agree, lone, splice, verify
+from prefixlint.canon import body as canon_body
+from prefixlint.canon import edits as byte_edits
+from prefixlint.canon.changes import Change, changes
+from prefixlint.errors import FixError, InputError
+from prefixlint.json_spans import Document, Node, parse
+from prefixlint.model import Edit, FixNote, Json, Request
+
+_TURN_MARKS = ("<|im_start|>", "<|start_header_id|>", "<start_of_turn>", "[INST]", "<|start|>", "<|turn>")
+_LISTS = ("requests", "data", "records", "logs", "items", "bodies")
+
+
+@dataclass(slots=True)
+class Draft:
+    """Hold one request while it is worked on; ``old`` never changes, ``new`` is what it is to become."""
+
+    request: Request
+    old: Json
+    new: Json
+    document: Document | None = None
+    node: Node | None = None
+    base_byte: int = 0
+
+    @property
+    def path(self) -> str:
+        """Return the file that the request is in."""
+        return self.request.span.path
+
+    @property
+    def family(self) -> str:
+        """Return the provider API of the body."""
+        return self.request.provider
+
+
+@dataclass(slots=True)
+class LogFile:
+    """Hold one file of a log, decompressed."""
+
+    data: bytes
+    compression: str
+    edits: list[Edit] = field(default_factory=list)
+    failed: bool = False
+
+
+def is_log(target: Target, data: bytes) -> bool:
+    """Return whether a file holds request bodies or raw prompts of one conversation, and no settings or prompt text."""
+    if target.sort == "log":
+        return True
+    if target.sort == "prompt":
+        head = data[:4000].decode("utf-8", "ignore")
+        return target.path.endswith((".txt", ".text", ".prompt", ".log")) and any(m in head for m in _TURN_MARKS)
+    if target.sort != "json":
+        return False
+    loaded = documents.load(target.path, target.sort, data)
+    if documents.body_pointer(loaded) is not None:
+        return True
+    value = loaded.value
+    if isinstance(value, dict):
+        value = next((value[k] for k in _LISTS if isinstance(value.get(k), list)), None)
+    return isinstance(value, list) and bool(value) and all(map(_holds_body, value))
+
+
+def _holds_body(value: Json) -> bool:
+    if not isinstance(value, dict):
+        return False
+    inside = (value, *(value[k] for k in documents._WRAPPERS if isinstance(value.get(k), dict)))
+    return any(documents._is_body(v) for v in inside)
+
+
+def fix(run: Run, targets: list[Target]) -> None:
+    """Fix all request logs as one: learn from every request, rewrite each, verify, then hand over the edits."""
+    opened = {t.path: _open(t.path) for t in targets}
+    drafts = list(_drafts(run, [t.path for t in targets], opened))
+    for draft, new in zip(drafts, canonical([d.old for d in drafts], run.options), strict=True):
+        draft.new = new
+    _verify(run, drafts)
+    for draft in drafts:
+        if draft.new is not draft.old:
+            try:
+                opened[draft.path].edits += edits_of(draft, opened[draft.path].data)
+            except FixError as error:
+                opened[draft.path].failed = True
+                run.errors.append(error)
+    for path, file in opened.items():
+        if not file.failed:
+            run.add(path, file.data, file.edits, file.compression)
+
+
+def canonical(bodies: list[Json], options: FixOptions) -> list[Json]:
+    """Return the canonical bodies: one alone in pure form, several in the form that they agree on."""
+    chosen = canon_body.Options(options.all_roles, options.all_blanks, options.unsafe)
+    if len(bodies) == 1:
+        return [settled(bodies[0], lone.canonical(bodies[0], canon_body.Walk(chosen, None)))]
+    agreement = agree.Agreement(chosen)
+    for body in bodies:
+        agreement.learn(body)
+    return [settled(body, agreement.rewrite(body)) for body in bodies]
+
+
+def settled(old: Json, new: Json) -> Json:
+    """Return the old object where nothing changed, so that ``is`` tells."""
+    return old if verify.equal(old, new) else new
+
+
+def _open(path: str) -> LogFile:
+    data = read(path)
+    return LogFile(write.expand(data), write.compression_of(data))
+
+
+def _drafts(run: Run, paths: list[str], opened: dict[str, LogFile]) -> Iterator[Draft]:
+    """Read every request with the place of its body; what has no place in a file is noted and left alone."""
+    from prefixlint.api import read as reading
+
+    for request in reading.open_log(paths).requests():
+        if isinstance(request, InputError):
+            run.errors.append(request)
+            continue
+        draft = _draft(request, opened[request.span.path].data)
+        if draft is not None:
+            yield draft
+        elif not request.no_prompt:
+            message = "this record holds no body that could be edited in place; left alone"
+            run.notes.append(FixNote(request.span.path, message, "", request.span.record))
+
+
+def _draft(request: Request, data: bytes) -> Draft | None:
+    span = request.span
+    if request.text is not None:
+        body = {"prompt": decode(data, span.path)}
+        return Draft(request, body, body)
+    if request.rebuilt or request.tokens is not None or request.no_prompt:
+        return None
+    try:
+        document = parse(data[span.start_byte : span.end_byte], path=span.path)
+    except InputError:
+        return None
+    node = document.node(request.body_pointer)
+    if node is None or node.kind != "object":
+        return None
+    old = splice.decode(document, node)
+    return Draft(request, old, old, document, node, span.start_byte)
+
+
+def edits_of(draft: Draft, data: bytes) -> list[Edit]:
+    """Return the edits of the file that make one request new. Raises FixError when they would do anything else."""
+    if draft.document is None or draft.node is None:
+        found = list(splice.text_edits(draft.old["prompt"], draft.new["prompt"]))
+        return [replace(e, rule=e.rule or "trailing-whitespace") for e in to_bytes(draft.old["prompt"], found)]
+    edits = list(splice.splice(draft.document, draft.node, draft.old, draft.new))
+    verify.same(byte_edits.apply(draft.document.data, edits), draft.request.body_pointer, draft.new, draft.path)
+    rules = {change.pointer: change.rule for change in safe_changes(draft)}
+    return [byte_edits.moved(replace(e, rule=e.rule or _rule(rules, e.pointer)), draft.base_byte) for e in edits]
+
+
+def safe_changes(draft: Draft) -> Iterable[Change]:
+    """List the changes of a body by rule; a body that was rearranged beyond canonical form has none to list."""
+    try:
+        return list(changes(draft.old, draft.new))
+    except (ValueError, KeyError, IndexError, StopIteration, AssertionError):
+        return ()
+
+
+def _rule(rules: dict[str, str], pointer: str) -> str:
+    """Name the rule of the change at an edit's pointer, or else of the nearest one around or below it."""
+    place = pointer
+    while place:
+        if place in rules:
+            return rules[place]
+        place = place.rpartition("/")[0]
+    below = (rule for found, rule in rules.items() if found.startswith(pointer))
+    return rules.get("") or next(below, "")
+
+
+def request_with(draft: Draft, body: Json) -> Request:
+    """Return the request of a draft with another body, for rendering."""
+    if draft.request.text is not None:
+        return replace(draft.request, text=body["prompt"])
+    members = {k: splice_dump(v) for k, v in body.items()}
+    return replace(draft.request, members=members)
+
+
+def splice_dump(value: Json) -> bytes:
+    """Write a decoded value with its numbers as they are spelled."""
+    from prefixlint.elements import Number
+
+    if isinstance(value, dict):
+        return b"{" + b",".join(json.dumps(k).encode() + b":" + splice_dump(v) for k, v in value.items()) + b"}"
+    if isinstance(value, list):
+        return b"[" + b",".join(map(splice_dump, value)) + b"]"
+    return str.__str__(value).encode() if isinstance(value, Number) else json.dumps(value).encode()
+
+
+def shared(drafts: list[Draft], *, new: bool) -> int:
+    """Measure how many characters of the prompts begin an earlier prompt alike."""
+    from prefixlint.api.render import render
+
+    return verify.shared_characters(render(request_with(d, d.new if new else d.old)) for d in drafts)
+
+
+def _verify(run: Run, drafts: list[Draft]) -> None:
+    """Check that a second pass changes nothing and that the log shares no less than before; else leave it alone."""
+    if all(d.new is d.old for d in drafts):
+        return
+    message = ""
+    now = [d.new for d in drafts]
+    if any(a is not b for a, b in zip(canonical(now, run.options), now, strict=True)):
+        message = "a second pass would change the result again; nothing was written"
+    elif len(drafts) > 1:
+        before, after = shared(drafts, new=False), shared(drafts, new=True)
+        if after < before:
+            message = f"the shared prefix would shrink from {before} to {after} characters; nothing was written"
+    if message:
+        run.errors.append(FixError(f"{drafts[0].path}: {message}"))
+        for draft in drafts:
+            draft.new = draft.old

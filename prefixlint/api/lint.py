@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os.path
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -50,11 +51,17 @@ class Linter:
 
     def __init__(self, options: LintOptions) -> None:
         self.options = options
+        self.folders: dict[str, config.Config] = {}
         self.checked: set[str] = set()
 
     def configuration(self, path: str) -> config.Config:
         """Return the configuration of a file, its rule names checked."""
-        found = config.load(Path(path), self.options.config_file)
+        folder = os.path.dirname(path)  # noqa: PTH120 - once for every file of a walk
+        if folder not in self.folders:
+            self.folders[folder] = self._checked(config.load(Path(folder or "."), self.options.config_file))
+        return self.folders[folder]
+
+    def _checked(self, found: config.Config) -> config.Config:
         if found.path and found.path not in self.checked:
             findings.check_names(found)
             self.checked.add(found.path)

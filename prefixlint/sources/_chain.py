@@ -14,7 +14,6 @@ class _Turn:
 
     items: list[bytes]
     before: _Turn | None
-    session: str
 
 
 class Chains:
@@ -37,15 +36,14 @@ class Chains:
             return request
         earlier = self._turns.get(earlier_id) if earlier_id else None
         own = _input_items(request.members.get("input"))
-        session = earlier.session if earlier else (request.session or answer.id or request.id)
         if answer.id and answer.output is not None:
-            self._turns[answer.id] = _Turn([*own, *_json.items(answer.output)], earlier, session)
+            self._turns[answer.id] = _Turn([*own, *_json.items(answer.output)], earlier)
         if earlier_id is None:
-            return replace(request, session=session) if request.session is None else request
+            return request
         if earlier is None:
             return replace(request, truncated=True)
         whole = _json.joined([*_all(earlier), *own])
-        return replace(request, members={**request.members, "input": whole}, session=request.session or session)
+        return replace(request, members={**request.members, "input": whole}, rebuilt=True)
 
 
 def _all(turn: _Turn | None) -> list[bytes]:

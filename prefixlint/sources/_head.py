@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import PurePath
 
 from prefixlint.model import Json
-from prefixlint.sources import _json
+from prefixlint.sources import _csv, _json
 from prefixlint.sources._stream import BOM, Input
 
 _LOOK_LINES = 60
@@ -35,6 +35,8 @@ class Head:
         """Return the members of the first records: JSON lines, the elements of an array, or the one document."""
         if self._lines_are_records:
             return [m for m in map(_members, self.lines) if m is not None]
+        if self.kind == "csv":
+            return [row for line in self.lines[:1] if (row := _csv.header_members(line))]
         document = self.document
         if document is None:
             return []
@@ -62,9 +64,11 @@ class Head:
 
     @property
     def kind(self) -> str:
-        """Say ``jsonl``, ``json`` or ``text``."""
+        """Say ``jsonl``, ``csv``, ``json`` or ``text``."""
         if self._lines_are_records:
             return "jsonl"
+        if self.lines and _csv.is_header(self.lines[0]):
+            return "csv"
         return "json" if self.document is not None else "text"
 
     @cached_property

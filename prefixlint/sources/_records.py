@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from prefixlint.errors import InputError
 from prefixlint.model import Span
-from prefixlint.sources import _json
+from prefixlint.sources import _csv, _json
 from prefixlint.sources._head import Head
 from prefixlint.sources._stream import BOM, Input, Line, wide_encoding
 
@@ -40,9 +40,12 @@ class Record:
 
 def records(source: Input, *, lists: tuple[str, ...] = ()) -> Iterator[Record | InputError]:
     """Yield every record of an input; ``lists`` names members of a document whose arrays hold the records."""
-    head = Head(source)
-    if head.kind == "json":
+    kind = Head(source).kind
+    if kind == "json":
         yield from _document(source, lists)
+    elif kind == "csv":
+        for row in _csv.rows(source):
+            yield row if isinstance(row, InputError) else Record(row[3], source.path, row[1], row[2], row[0])
     else:
         yield from json_lines(source)
 

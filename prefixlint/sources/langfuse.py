@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prefixlint.errors import InputError
-from prefixlint.model import Json, ReadOptions, Request, Usage
+from prefixlint.model import ReadOptions, Request, Usage
 from prefixlint.sources import _json, _provider, _record, _usage, _walk
 from prefixlint.sources._head import Head
 from prefixlint.sources._records import Record

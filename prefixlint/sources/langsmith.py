@@ -79,7 +79,7 @@ def _rest(inputs: dict[str, Json]) -> dict[str, Json]:
 
 
 def _usage_of(run: dict[str, Json], members: _json.Members) -> Usage | None:
-    """Prefer ``usage_metadata`` of the message, which includes cached tokens, then ``token_usage``, then the columns."""
+    """Prefer ``usage_metadata`` of the message (it includes cached tokens), then ``token_usage``, then the columns."""
     found = (
         _find(run["outputs"], "usage_metadata")
         or _find(run["outputs"], "token_usage")

@@ -7,15 +7,18 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from prefixlint.diff.align import next_span
 from prefixlint.diff.fork import difference
 from prefixlint.elements import Number, decode
 from prefixlint.model import Json
 from prefixlint.prefix import lcp
 
-INVISIBLE = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u2060\u00ad\u200e\u200f\u061c\u2061\u2062\u2063\u2064\u180e"))
+INVISIBLE = dict.fromkeys(
+    map(ord, "\ufeff\u200b\u200c\u200d\u2060\u00ad\u200e\u200f\u061c\u2061\u2062\u2063\u2064\u180e")
+)
 _BLANK_END = re.compile(r"[ \t\u00a0]+(?=\n|\r|$)")
 _BLANKS = re.compile(r"[ \t]+")
 _NEWLINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
@@ -24,6 +27,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _NUMBER = re.compile(r"[-+]?\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?")
 _BULLET = re.compile(r"^\s*(?:[-*•·+]|\(?\d{1,4}[.):\]])\s*")
 NEAR_CHARS = 6
+CONTEXT_CHARS = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,7 @@ def _unescaped(text: str) -> str:
 
 FORMS: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("newline-style", _newlines),
-    ("bom-or-zero-width", lambda text: text.translate(INVISIBLE)),
+    ("bom-or-zero-width", lambda text: text if text.isascii() else text.translate(INVISIBLE)),
     ("unicode-normalization", lambda text: unicodedata.normalize("NFC", _whole(text))),
     ("trailing-whitespace", _trimmed),
     ("blank-run", _collapsed),
@@ -78,10 +82,12 @@ FORMS: tuple[tuple[str, Callable[[str], str]], ...] = (
 )
 
 
-def whole_form(left: str, right: str, offset: int) -> Named | None:
-    """Name the normal form under which two texts are equal."""
+def whole_form(left: str, right: str, offset: int, tail: int = 0) -> Named | None:
+    """Name the normal form under which two texts are equal; ``tail`` characters at their ends are known to agree."""
+    start = max(0, offset - CONTEXT_CHARS)
+    ours, theirs = (t[start : len(t) - max(0, tail - CONTEXT_CHARS)] for t in (left, right))
     for rule, form in FORMS:
-        if form(left) == form(right):
+        if form(ours) == form(theirs):
             return Named(rule, offset, len(left), len(right), equal=True)
     return None
 
@@ -92,41 +98,28 @@ def local_form(left: str, right: str, offset: int) -> Named | None:
     ours, theirs = left[window], right[window]
     base = offset - window.start
     for rule, form in FORMS:
-        over = _bridged(form, ours, theirs, base)
-        if over:
-            return Named(rule, offset, *_ends(form, ours, theirs, base, over, window.start))
+        if _is_bridge(form, ours, theirs, base):
+            return Named(rule, offset, *_ends(form, ours, theirs, base, window.start))
     return None
 
 
-def _bridged(form: Callable[[str], str], ours: str, theirs: str, base: int) -> int:
-    """Return how far two normalized texts agree if that is behind the first difference, else 0."""
+def _is_bridge(form: Callable[[str], str], ours: str, theirs: str, base: int) -> bool:
+    """Say whether two normalized texts agree beyond their first difference."""
     left, right = form(ours), form(theirs)
     head = form(ours[:base])
     same = lcp(left, right)
     if same > len(head):
-        return same if same - len(head) >= NEAR_CHARS or same >= min(len(left), len(right)) else 0
+        return same - len(head) >= NEAR_CHARS or same >= min(len(left), len(right))
     vanished = any(rest and not form(rest) for rest in (ours[base:], theirs[base:]))
-    return same if vanished and same == len(head) else 0
+    return vanished and same == len(head)
 
 
-def _ends(
-    form: Callable[[str], str], ours: str, theirs: str, base: int, same: int, shift: int
-) -> tuple[int, int]:
-    """Find where the bridged difference ends: the shortest ends after which the rest agrees again."""
-    for width in range(1, 80):
-        for end_left, end_right in _shapes(base, width):
-            if end_left > len(ours) or end_right > len(theirs):
-                continue
-            rest = lcp(ours[end_left:], theirs[end_right:])
-            ended = end_left + rest >= len(ours) or end_right + rest >= len(theirs)
-            if (rest >= NEAR_CHARS or ended) and form(ours[:end_left]) == form(theirs[:end_right]):
-                return end_left + shift, end_right + shift
-    return min(base + shift + 1, len(ours) + shift), min(base + shift + 1, len(theirs) + shift)
-
-
-def _shapes(base: int, width: int) -> Iterator[tuple[int, int]]:
-    yield from ((base + width, base + short) for short in range(width, -1, -1))
-    yield from ((base + short, base + width) for short in range(width - 1, -1, -1))
+def _ends(form: Callable[[str], str], ours: str, theirs: str, base: int, shift: int) -> tuple[int, int]:
+    """Find where the bridged difference ends: where both texts are in step again, and equal under the form up to it."""
+    span = next_span(ours, theirs, base, base)
+    if span and form(ours[: span.end_left]) == form(theirs[: span.end_right]):
+        return span.end_left + shift, span.end_right + shift
+    return min(base + 1, len(ours)) + shift, min(base + 1, len(theirs)) + shift
 
 
 def json_cause(left: str, right: str, offset: int) -> Named | None:
@@ -180,7 +173,7 @@ def _json_rule(ours: Json, theirs: Json, left: str, right: str, offset: int) -> 
     if found.kind == "number" and same_number(found.left, found.right):
         return "number-format"
     if found.kind == "string" and found.char_offset is not None and not same_json(ours, theirs):
-        named = whole_form(found.left, found.right, found.char_offset)
+        named = whole_form(str(found.left), str(found.right), found.char_offset)
         return named.rule if named else None
     if same_json(ours, theirs):
         return "list-order"
@@ -241,10 +234,10 @@ def number_cause(left: str, right: str, offset: int) -> Named | None:
     return None
 
 
-def order_cause(left: str, right: str, offset: int) -> Named | None:
+def order_cause(left: str, right: str, offset: int, tail: int = 0) -> Named | None:
     """Name lines (or the items of one line) that stand in another order."""
     start = left.rfind("\n", 0, offset) + 1
-    found = _permuted(left, right, start, "\n")
+    found = _permuted(left, right, start, tail)
     if found:
         lines = left[start : found[0]].split("\n")
         rule = "tool-order" if _are_tools(lines) else "list-order"
@@ -262,7 +255,7 @@ def _same_items(ours: str, theirs: str, separator: str) -> bool:
     if ours.count(separator) != theirs.count(separator) or not ours.count(separator):
         return False
     first, second = (Counter(_items(text, separator)) for text in (ours, theirs))
-    return first == second and len(first) >= (2 if separator != " " else 4)
+    return bool(first == second and len(first) >= (2 if separator != " " else 4))
 
 
 def _items(line: str, separator: str) -> list[str]:
@@ -276,9 +269,12 @@ def _line_end(text: str, offset: int) -> int:
     return len(text) if end < 0 else end
 
 
-def _permuted(left: str, right: str, start: int, separator: str) -> tuple[int, int] | None:
+def _permuted(left: str, right: str, start: int, tail: int) -> tuple[int, int] | None:
     """Return where the shortest stretch of lines ends that both texts hold in another order."""
-    ours, theirs = left[start:].split(separator), right[start:].split(separator)
+    ends = _line_end(left, len(left) - tail), _line_end(right, len(right) - tail)
+    ours, theirs = left[start : ends[0]].split("\n"), right[start : ends[1]].split("\n")
+    if min(len(ours), len(theirs)) < 2 or not (_comes_back(ours, right, start) and _comes_back(theirs, left, start)):
+        return None
     balance: Counter[str] = Counter()
     off = 0
     end_left = end_right = start
@@ -291,18 +287,22 @@ def _permuted(left: str, right: str, start: int, separator: str) -> tuple[int, i
         end_right += len(second) + bool(index)
         if not off and index:
             return (end_left, end_right) if sum(1 for line in ours[: index + 1] if line.strip()) > 1 else None
-        if index > 4_000:
+        if index > 4_000 or off > 2_000:
             break
     return _mostly_permuted(left, right, ours, theirs, start)
+
+
+def _comes_back(lines: list[str], other: str, start: int) -> bool:
+    """Say whether most of the next lines of a text stand somewhere in the other one, which is cheap to find out."""
+    first = [plain for line in lines[:8] if (plain := _plain(line))]
+    return bool(first) and 2 * sum(other.find(line, start) >= 0 for line in first) >= len(first)
 
 
 def _plain(line: str) -> str:
     return _BULLET.sub("", line).strip().rstrip(",;")
 
 
-def _mostly_permuted(
-    left: str, right: str, ours: list[str], theirs: list[str], start: int
-) -> tuple[int, int] | None:
+def _mostly_permuted(left: str, right: str, ours: list[str], theirs: list[str], start: int) -> tuple[int, int] | None:
     """Find lines in another order where a few are new or gone as well: most are shared, and not in the same order."""
     block_left, block_right = _block(ours), _block(theirs)
     shared = [line for line in block_left if line in set(block_right)]

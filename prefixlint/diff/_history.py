@@ -18,7 +18,9 @@ SUMMARY = re.compile(
 )
 THINKING_TYPES = frozenset(("thinking", "redacted_thinking", "reasoning", "reasoning_content"))
 THINKING_KEYS = frozenset(("reasoning", "reasoning_content", "reasoning_details", "thinking", "encrypted_content"))
-THINK_TEXT = re.compile(r"(?s)<(think|thinking|reasoning|thought)>.*?</\1>\s*|\[THINK\].*?\[/THINK\]\s*|<\|channel\|>analysis.*?<\|end\|>")
+THINK_TEXT = re.compile(
+    r"(?s)<(think|thinking|reasoning|thought)>.*?</\1>\s*|\[THINK\].*?\[/THINK\]\s*|<\|channel\|>analysis.*?<\|end\|>"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,9 @@ def history_step(store: Store, left: tuple[int, ...], right: tuple[int, ...], fr
     """Compare two conversations from the message at which they part, ``from_start`` messages behind their start."""
     moved = permuted(left, right)
     if moved:
-        return Step("message-inserted" if _one_moved(store, left[:moved], right[:moved]) else "list-order", moved, moved)
+        return Step(
+            "message-inserted" if _one_moved(store, left[:moved], right[:moved]) else "list-order", moved, moved
+        )
     if left[1:2] == right[1:2] and left[1:2] and store.role(left[0]) == store.role(right[0]):
         return Step(None, 1, 1)
     met = _meet(store, left, right)
@@ -141,7 +145,7 @@ def is_thinking(element: Element) -> bool:
     content = member(element.value, "content")
     if isinstance(content, list) and content:
         return all(isinstance(b, dict) and b.get("type") in THINKING_TYPES for b in content)
-    return kind in THINKING_TYPES
+    return bool(kind in THINKING_TYPES)
 
 
 def without_thinking(value: Json) -> Json:

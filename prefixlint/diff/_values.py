@@ -17,7 +17,9 @@ _FETCHED = (
     r"|情報源|文脈|관련 문서|출처|مصادر|مصدر|سياق|وثائق|источники?|контекст|документы?"
 )
 _TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]{0,40})(?:\s[^<>]{0,200})?>")
-_FETCHED_TAG = re.compile(rf"(?i)^(?:{_FETCHED})s?$|(?i:source|document|context|snippet|retriev|search|knowledge|passage)")
+_FETCHED_TAG = re.compile(
+    rf"(?i)^(?:{_FETCHED})s?$|(?i:source|document|context|snippet|retriev|search|knowledge|passage)"
+)
 _FETCHED_LABEL = re.compile(
     rf"(?im)^[#>*\s\[(=-]{{0,6}}(?:[\w'-]{{1,20}} ){{0,4}}(?:{_FETCHED})(?: \w{{1,20}}){{0,3}}[\])*=-]{{0,6}}"
     rf"\s{{0,2}}(?:\(\w{{0,20}}\d{{0,3}}\))?(?:[:：][*]{{0,2}}|\n|$)"
@@ -36,7 +38,9 @@ _DAYS = (
     r"|понедельник|вторник|среда|четверг|пятница|суббота|воскресенье|星期.|周.|.曜日|[월화수목금토일]요일"
     r"|الاثنين|الإثنين|الثلاثاء|الأربعاء|الخميس|الجمعة|السبت|الأحد"
 )
-_DATED = re.compile(rf"(?i)(?<!\w)(?:(?:{_MONTHS})\w{{0,7}}\.?|{_DAYS})(?!\w)|[年月日]|\d[년월일]|\d{{1,4}}[./-]\d{{1,2}}[./-]\d{{1,4}}")
+_DATED = re.compile(
+    rf"(?i)(?<!\w)(?:(?:{_MONTHS})\w{{0,7}}\.?|{_DAYS})(?!\w)|[年月日]|\d[년월일]|\d{{1,4}}[./-]\d{{1,2}}[./-]\d{{1,4}}"
+)
 _CLOCK = re.compile(r"(?<!\d)\d{1,2}\s?[:hH時时点]\s?\d{2}(?!\d)|\d\s?(?:am|pm|Uhr|時|时)(?!\w)|[上下]午\d|午[前後]\d")
 _ID = re.compile(r"[A-Za-z0-9][\w+/=:.~-]{3,}")
 _EDGE = re.compile(r"[^\s\"'`<>(){}\[\],;|=：:，。；]")
@@ -77,7 +81,9 @@ def inserted_cause(left: str, right: str, offset: int) -> Named | None:
     span = next_span(left, right, offset, offset)
     if span is None:
         return None
-    short, long = sorted(((span.end_left - offset, left, span.end_left), (span.end_right - offset, right, span.end_right)))
+    short, long = sorted(
+        ((span.end_left - offset, left, span.end_left), (span.end_right - offset, right, span.end_right))
+    )
     if short[0] > 2 or not 4 <= long[0] <= LINE_CHARS:
         return None
     for shape in shapes.find(long[1], max(0, offset - 40), min(len(long[1]), long[2] + 40)):
@@ -111,7 +117,9 @@ def _around(text: str, offset: int) -> list[str]:
         if end < 0:
             end = len(text)
             break
-    return [line for line in text[start:end].split("\n") if line.strip() and not line.lstrip().startswith(("<", "#", "```"))]
+    return [
+        line for line in text[start:end].split("\n") if line.strip() and not line.lstrip().startswith(("<", "#", "```"))
+    ]
 
 
 def enclosing_tag(text: str, offset: int) -> str:

@@ -10,6 +10,7 @@ from typing import Literal
 
 from prefixlint.diff import _forms, _history, _values
 from prefixlint.diff._forms import Named
+from prefixlint.diff.align import common_suffix
 from prefixlint.diff.fork import Difference, Place, difference
 from prefixlint.diff.sequence import Sequence
 from prefixlint.diff.store import Store
@@ -21,7 +22,14 @@ SHOWN_CHARS = 40
 ID_KEYS = frozenset(("id", "tool_call_id", "tool_use_id", "toolUseId", "call_id", "callId"))
 NORMAL_FORMS = frozenset(rule for rule, _ in _forms.FORMS) | {"key-order", "number-format", "list-order", "tool-order"}
 UNSURE = frozenset(
-    ("history-rewrite", "instructions-edited", "tool-def-change", "tool-set-change", "param-change", "retrieved-context")
+    (
+        "history-rewrite",
+        "instructions-edited",
+        "tool-def-change",
+        "tool-set-change",
+        "param-change",
+        "retrieved-context",
+    )
 )
 MaskKind = Literal["span", "leaf", "element", "shift", "part", "rest"]
 
@@ -291,7 +299,11 @@ def _structure(clash: Clash, left: Element, right: Element, found: Difference) -
     listed = _list_cause(clash, left, right, found)
     if listed:
         return listed
-    if found.kind == "missing" and clash.part != "tools" and _history.joined(found.left) == _history.joined(found.right):
+    if (
+        found.kind == "missing"
+        and clash.part != "tools"
+        and _history.joined(found.left) == _history.joined(found.right)
+    ):
         return "content-shape", Mask("element", equal=True), True
     return fallback, Mask("element"), False
 
@@ -415,10 +427,11 @@ def _is_image(found: Difference, key: str) -> bool:
 
 def name_text(left: str, right: str, offset: int, part: Part, *, history: bool) -> Named:
     """Name the first difference of two texts, the most specific cause first."""
+    tail = common_suffix(left, right, offset)
     found = (
-        _forms.whole_form(left, right, offset)
+        _forms.whole_form(left, right, offset, tail)
         or _forms.json_cause(left, right, offset)
-        or _forms.order_cause(left, right, offset)
+        or _forms.order_cause(left, right, offset, tail)
         or _forms.local_form(left, right, offset)
         or (_stripped_thought(left, right, offset) if history else None)
         or _forms.number_cause(left, right, offset)
@@ -447,9 +460,13 @@ def _volatile(left: str, right: str, offset: int, part: Part, *, history: bool) 
 def _stripped_thought(left: str, right: str, offset: int) -> Named | None:
     """Name a thought that stands in one text and is gone from the other."""
     for found in _history.THINK_TEXT.finditer(left, max(0, offset - 40)):
-        if found.start() <= offset < found.end() and right.startswith(left[found.end() : found.end() + 4], found.start()):
+        if found.start() <= offset < found.end() and right.startswith(
+            left[found.end() : found.end() + 4], found.start()
+        ):
             return Named("thinking-stripped", offset, found.end(), found.start())
     for found in _history.THINK_TEXT.finditer(right, max(0, offset - 40)):
-        if found.start() <= offset < found.end() and left.startswith(right[found.end() : found.end() + 4], found.start()):
+        if found.start() <= offset < found.end() and left.startswith(
+            right[found.end() : found.end() + 4], found.start()
+        ):
             return Named("thinking-stripped", offset, found.start(), found.end())
     return None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from prefixlint.diff.cause import Cause, Clash, explain
 from prefixlint.diff.fork import Place, part_at
 from prefixlint.diff.measure import Loss, measure
-from prefixlint.diff.relation import Bond, bond, text_bond, text_continues, whole_text
+from prefixlint.diff.relation import Bond, bond, front_similarity, text_bond, text_continues, whole_text
 from prefixlint.diff.sequence import (
     SYSTEM_ROLES,
     Growing,
@@ -196,6 +196,8 @@ class Engine:
         place = part_at(before, sequence)
         if place is None or (_is_talk(place, before, sequence) and not _is_whole(place)):
             return None
+        if front_similarity(self.store, before, sequence) < 0.5:
+            return None
         clash = Clash(self.store, before, sequence, place, grown=False)
         cause = explain(clash)
         loss = measure(clash, cause)
@@ -250,7 +252,8 @@ class Engine:
         if totals.requests == 1:
             self._first = sequence
         elif totals.requests == 2 and self._first is not None:
-            self.pair_fork = step.fork or self._pair(self._first, sequence)
+            apart = self._first.span.path != sequence.span.path
+            self.pair_fork = step.fork or (self._pair(self._first, sequence) if apart else None)
 
     def _pair(self, before: Sequence, after: Sequence) -> Fork | None:
         """Compare two requests whatever they have in common, for a log that holds no more."""

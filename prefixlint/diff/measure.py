@@ -78,7 +78,10 @@ class _Walk:
         self.clash, self.store, self.tokenizer = clash, clash.store, clash.after.tokenizer
         self.left, self.left_parts = flat(clash.before)
         self.right, self.right_parts = flat(clash.after)
-        self.at_left, self.at_right = self._start(clash.before, self.left_parts), self._start(clash.after, self.right_parts)
+        self.at_left, self.at_right = (
+            self._start(clash.before, self.left_parts),
+            self._start(clash.after, self.right_parts),
+        )
         roles = [self.store.role(i) for i in clash.after.talk.ids]
         self.fresh = len(self.right) - len(roles) + last_turn(roles)
 
@@ -157,7 +160,9 @@ class _Walk:
         ):
             whole = next(p for p in (*sequence.front, sequence.talk) if p.part is part)
             behind = tuple(ids[at : self._part_end(parts, at)])
-            sides.append((PartIds(part, whole.pointer, whole.shape, whole.ids[: len(whole.ids) - len(behind)] + behind), behind))
+            sides.append(
+                (PartIds(part, whole.pointer, whole.shape, whole.ids[: len(whole.ids) - len(behind)] + behind), behind)
+            )
         offset = max(len(s[0].ids) - len(s[1]) for s in sides)
         padded = [PartIds(part, s[0].pointer, s[0].shape, (-1,) * offset + s[1]) for s in sides]
         place = Place(part, padded[0], padded[1], offset, "element")

@@ -76,7 +76,11 @@ def _same_history(store: Store, before: Sequence, after: Sequence) -> Bond:
         return Bond.CERTAIN
     if shared < len(ours) and len(theirs) > len(ours) and _edited(store, ours[shared], theirs[shared]):
         return Bond.CERTAIN
-    if len(ours) >= COMPACTED and len(theirs) < len(ours) and any(is_summary(store, i) for i in theirs[shared : shared + 2]):
+    if (
+        len(ours) >= COMPACTED
+        and len(theirs) < len(ours)
+        and any(is_summary(store, i) for i in theirs[shared : shared + 2])
+    ):
         return Bond.CERTAIN
     return Bond.NONE
 
@@ -115,7 +119,8 @@ def front_similarity(store: Store, before: Sequence, after: Sequence) -> float:
 
 def _front_ids(sequence: Sequence) -> list[int]:
     parts = [p for p in sequence.front if p.part.part != "setting"]
-    return [i for part in parts for i in part.ids] + list(sequence.talk.ids[: sequence.lead])
+    lead = 1 if sequence.talk.starts and not sequence.lead else sequence.lead
+    return [i for part in parts for i in part.ids] + list(sequence.talk.ids[:lead])
 
 
 def _text(store: Store, ids: list[int]) -> str:

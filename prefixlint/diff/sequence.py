@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 
 from prefixlint.diff.store import Store
-from prefixlint.elements import Layout, PromptPart, decode, join, member
+from prefixlint.elements import Layout, PromptPart, decode, join
 from prefixlint.model import Request, Span, Tokenizer, Usage
 from prefixlint.prefix import lcp
 

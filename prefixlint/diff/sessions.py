@@ -6,6 +6,7 @@ hold several strands (sub-agents, titles, summaries).
 
 from __future__ import annotations
 
+import itertools
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -102,7 +103,7 @@ class Tracker:
     def _nearest(self, session: str, talk: bytes) -> Iterator[Strand]:
         numbers = self._by_session.get(session, [])[-RECENT:][::-1] if session else list(self._recent)[::-1]
         tried = set()
-        for number in (*numbers, *self._by_window(talk)):
+        for number in itertools.chain(numbers, self._by_window(talk)):
             strand = self._strands.get(number)
             if strand and number not in tried and strand.last.session == session:
                 tried.add(number)
@@ -233,7 +234,11 @@ class Tracker:
             if strand is None or strand.number in tried:
                 continue
             tried.add(strand.number)
-            if (strand.last.layout, strand.last.model, strand.last.scope) == (sequence.layout, sequence.model, sequence.scope):
+            if (strand.last.layout, strand.last.model, strand.last.scope) == (
+                sequence.layout,
+                sequence.model,
+                sequence.scope,
+            ):
                 yield strand
 
     def _family_keys(self, sequence: Sequence) -> Iterator[int]:

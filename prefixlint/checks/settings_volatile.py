@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 
 from prefixlint import kinds
+from prefixlint.checks._commands import volatile
 from prefixlint.model import Hit, Settings, Tokenizer
 
 KINDS = ("claude-code", "gemini-cli")
-
-_COMMANDS = (
-    ("git-status", re.compile(r"\bgit +(?:-C +\S+ +)?(?:status|log|diff|branch|rev-parse|describe|show|stash)\b")),
-    ("timestamp", re.compile(r"(?:^|[;&|`(] *|\$\( *)date\b(?! +-r)")),
-    ("uuid", re.compile(r"\buuidgen\b|/proc/sys/kernel/random/uuid")),
-    ("user-or-host", re.compile(r"(?:^|[;&|`(] *|\$\( *)(?:whoami|hostname|id -u|uname -n)\b")),
-    ("cwd-or-env", re.compile(r"(?:^|[;&|`(] *|\$\( *)(?:pwd|printenv|env)\b")),
-    ("list-order", re.compile(r"(?:^|[;&|`(] *|\$\( *)(?:find|ls -t\w*)\b(?!.*\| *sort)")),
-)
 
 
 def check_settings(settings: Settings, tokenizer: Callable[[], Tokenizer]) -> Iterator[Hit]:
@@ -34,8 +25,6 @@ def check_settings(settings: Settings, tokenizer: Callable[[], Tokenizer]) -> It
 
 
 def _of_command(pointer: str, command: str) -> Iterator[Hit]:
-    for rule, pattern in _COMMANDS:
-        found = pattern.search(command)
-        if found:
-            message = "the output of this hook stands at the front of the session and differs between sessions"
-            yield Hit(rule, pointer, *found.span(), severity="info", confidence="medium", message=message)
+    for rule, start, end in volatile(command):
+        message = "the output of this hook stands at the front of the session and differs between sessions"
+        yield Hit(rule, pointer, start, end, severity="info", confidence="medium", message=message)

@@ -22,7 +22,7 @@ def is_header(line: bytes) -> bool:
 
 def header_members(line: bytes) -> _json.Members:
     """Return the columns as members with empty values, so that formats can look at their names."""
-    return {name: b'""' for name in next(csv.reader([line.decode("utf-8", "replace")]), [])}
+    return dict.fromkeys(next(csv.reader([line.decode("utf-8", "replace")]), []), b'""')
 
 
 def rows(source: Input) -> Iterator[tuple[int, int, int, _json.Members] | InputError]:

@@ -42,6 +42,7 @@ SESSIONS = (
 )
 IDS = ("request_id", "requestId", "custom_id", "call_id", "id", "uuid")
 _MAX_DEPTH = 4
+_NO_BODIES = {*_response.KEYS, "metadata", "usage"}
 # Claude Code puts its session into metadata.user_id: user_<hash>_account_<uuid>_session_<uuid>, or JSON.
 _USER_SESSION = re.compile(r'_session_([0-9a-fA-F-]{8,})|"session_id"\s*:\s*"([^"]+)"')
 
@@ -62,14 +63,16 @@ def find(members: _json.Members, depth: int = 0) -> Found | None:
     """
     if _provider.is_body(members):
         return Found("", members)
-    if depth == _MAX_DEPTH:
+    if depth == _MAX_DEPTH or "lc" in members:  # LangChain's serialised prompts are no requests
         return None
     for key in WRAPPERS:
         found = _inside(members, key, depth)
         if found:
             return found
-    others = [k for k in members if k not in WRAPPERS and k not in _response._KEYS and k not in ("metadata", "usage")]
-    bodies = [found for k in others if (found := _inside(members, k, depth))]
+    if depth:
+        return None
+    others = [k for k in members if k not in WRAPPERS and k not in _NO_BODIES]
+    bodies = [found for k in others if (found := _inside(members, k, depth)) and "prompt" not in found.members]
     if len(bodies) > 1:
         places = " and ".join(repr(b.pointer) for b in bodies[:2])
         raise InputError(f"two request bodies in one record, at {places}; write one request per line")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from prefixlint.model import Json, Usage
 from prefixlint.sources import _json, _usage, _when
 
-_KEYS = ("response", "output", "result", "completion", "response_body", "responseBody", "resp", "answer", "reply")
+KEYS = ("response", "output", "result", "completion", "response_body", "responseBody", "resp", "answer", "reply")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Response:
 def beside(record: _json.Members) -> Response:
     """Find the answer in a log record, and the usage that stands in the record itself."""
     found = Response()
-    for key in _KEYS:
+    for key in KEYS:
         raw = record.get(key)
         if raw and raw[:1] in b'{["':
             found = parse(raw)

@@ -315,3 +315,8 @@ def dotted(node: Node | None) -> str:
         base = dotted(node.func)
         return f"{base}()" if base else ""
     return ""
+
+
+def slots(node: Node) -> tuple[str, ...]:
+    """List the attributes of a node that hold sub-nodes."""
+    return _SLOTS.get(type(node), ())

@@ -105,16 +105,32 @@ def is_history(name: str) -> bool:
     return bool(_HISTORY.match(snake(name)))
 
 
-# What a file must contain before names alone count: an SDK, a role, or talk about a model.
+# What a file must contain before names alone count: an SDK, a role, or talk about a model. Searched in lower case.
 EVIDENCE = re.compile(
     rb"openai|anthropic|litellm|langchain|langgraph|llama_?index|gemini|genai|generativeai|mistralai|cohere|bedrock|dspy|"
-    rb"haystack|pydantic_ai|crewai|autogen|semantic_?kernel|instructor\b|vllm|sglang|chat_template|\bllms?\b|"
-    rb"\bgpt-?\d|claude|system_?prompts?|system prompt|chat_?completions?|[\"']assistant[\"']|you are (?:a|an|the)\b|tool_?calls?\b|"
-    rb"[\"']role[\"']|\brole:|\bprompt_?caching|ai-sdk|[\"']ai[\"']|@ai-sdk|language ?model|_prompt\b|\bprompt_|[a-z]prompt\b|\bagents?\b",
-    re.IGNORECASE,
+    rb"haystack\.|pydantic_ai|crewai|autogen[_.\s]|semantic_?kernel|instructor\b|vllm|sglang|chat_template|\bllms?\b|"
+    rb"\bgpt-?\d|claude|system_?prompts?|system prompt|systeminstruction|chat_?completions?|[\"']assistant[\"']|"
+    rb"you are (?:a|an|the)\b|tool_?calls?\b|[\"']role[\"']|\brole:|prompt_?caching|[\"']ai[\"']|@ai-sdk|language ?model|"
+    rb"systemmessage|_prompt\b|\bprompt_|[a-z]prompt\b|(?<!user.)\bagents?\b"
 )
-# What a file must contain to be looked at closely at all.
-RELEVANT = re.compile(
-    EVIDENCE.pattern + rb"|messages|prompt|instructions|\btools\b|call_?id|\bmodel:? ?\{|\btool_?(?:def|spec)|\bTool\b",
-    re.IGNORECASE,
-)
+_STEMS = tuple(
+    b"openai anthropic litellm langchain langgraph llama gemini genai generativeai mistral cohere bedrock dspy haystack "
+    b"pydantic_ai crewai autogen semantic instructor vllm sglang chat_ llm gpt claude system assistant tool role prompt "
+    b"'ai' \"ai\" ai-sdk language agent chatcompletion messages model: call_id callid instructions".split()
+) + (b"you are ", b"language model")
+_ALSO = re.compile(rb"call_?id|model: ?[{$%\\#]|\btool_?(?:def|spec)|\[\]tool\b|\btools?\b[^\n]{0,30}\bmap\b|<(?:\w+, ?)?tool\w*>")
+
+
+def has_evidence(data: bytes) -> bool:
+    """Tell whether a file has to do with language models, so that names in it count."""
+    return bool(EVIDENCE.search(data.lower()))
+
+
+def is_relevant(data: bytes) -> bool:
+    """Tell whether a file is worth following: plain substring tests first, most files end there."""
+    low = data.lower()
+    if not any(stem in low for stem in _STEMS):
+        return False
+    if EVIDENCE.search(low) or _ALSO.search(low):
+        return True
+    return b"messages" in low and b"model" in low

@@ -60,7 +60,7 @@ class Project:
         return list(self.engine.found.values())
 
     def _module(self, path: str, tree: _ir.Tree, data: bytes, lang: Lang) -> Module:
-        module = Module(path, data, lang, tree, Scope(), bool(_names.EVIDENCE.search(data)))
+        module = Module(path, data, lang, tree, Scope(), _names.has_evidence(data))
         module.is_seeded = bool(re.search(rb"\brandom\.seed\(\s*[\w\"']|np\.random\.seed\(\s*\w|rand\.Seed\(\s*\d|srand\(?\s*\d", data))
         return module
 

@@ -150,6 +150,9 @@ class Chainer:
         self._last: dict[tuple[str, str], tuple[bytes, list[int]]] = {}
         self._roots: dict[str, int] = {}
         self._next = 0
+        self._access: Access | None = None
+        self._tokens = -1
+        self._found: list[int] = []
 
     @property
     def known(self) -> int:
@@ -157,7 +160,14 @@ class Chainer:
         return self._next
 
     def ids(self, access: Access, tokens: int) -> list[int]:
-        """Return the chain ids of the whole blocks among the first ``tokens`` tokens."""
+        """Return the chain ids of the whole blocks among the first ``tokens`` tokens; callers must not change it."""
+        if access is self._access and tokens == self._tokens:  # several caches look at one request in turn
+            return self._found
+        self._access, self._tokens = access, tokens
+        self._found = self._chained(access, tokens)
+        return self._found
+
+    def _chained(self, access: Access, tokens: int) -> list[int]:
         if access.blocks is not None:
             return self._ready(access, tokens)
         size, packed = self.block_tokens * WIDTH, access.packed

@@ -146,7 +146,7 @@ class BlockSet:
         self.chainer: Chainer = params.get("chainer") or Chainer(self.block_tokens)
         self.held = _evict.make(str(params.get("policy", "lru")), self.capacity)
         self._whole: dict[Any, float] = {}
-        self._ends: dict[int, int] = {}
+        self._ends: dict[int, tuple[int, int]] = {}  # chain -> (partial block behind it, its tokens)
         self._used_s: dict[int, float] = {}
 
     @property
@@ -182,7 +182,7 @@ class BlockSet:
             blocks += 1
         tokens = min(blocks * size, prompt)
         if self.credit and blocks < len(ids):
-            tokens = min(tokens + self._ends.get(ids[blocks - 1] if blocks else -1, 0), prompt)
+            tokens = min(tokens + self._credited(ids[blocks - 1] if blocks else -1), prompt)
         return blocks, tokens if tokens >= self.minimum else 0
 
     def _alive(self, used_s: float | None, access: Access) -> bool:
@@ -196,8 +196,15 @@ class BlockSet:
             self._whole[(access.scope, access.packed)] = at_s
         if self.ttl_s is not None:
             self._used_s.update(dict.fromkeys(ids, at_s))
-        if self.credit and ids:
-            rest = access.prompt_tokens % (access.block_tokens or self.block_tokens)
-            if rest and access.blocks is not None:
-                # the newest request that ended inside a block after this chain: its partial tokens can be reused
-                self._ends[ids[-2] if len(ids) > 1 else -1] = rest
+        rest = access.prompt_tokens % (access.block_tokens or self.block_tokens)
+        if self.credit and rest and len(ids) > 1 and access.blocks is not None:
+            self._ends[ids[-2] if len(ids) > 1 else -1] = (ids[-1], rest)
+
+    def _credited(self, parent: int) -> int:
+        """Return the tokens of the partial block in which the newest request behind ``parent`` ended, while held.
+
+        Block traces give a partial last block an id of its own, so a longer prompt that repeats its tokens has
+        another id there; FAST'25 counts those tokens as reused.
+        """
+        one, tokens = self._ends.get(parent, (-1, 0))
+        return tokens if one in self.held else 0

@@ -63,6 +63,7 @@ class Radix:
         self.two_step = params.get("insert") == "two-step"
         # TensorRT-LLM may end a match inside a block (copy on partial reuse); SGLang floors to whole pages
         self.partial = bool(params.get("partial_reuse", False))
+        self.by_page = bool(params.get("evict_pages", False))
         self._rank = POLICIES[self.policy]
         self._growing = self.policy in _GROWING
         self._page_bytes = self.page * WIDTH
@@ -100,6 +101,7 @@ class Radix:
         root = self._root(access.scope)
         node, at = self._match(root, self._aligned(packed[: (prompt - 1) * WIDTH]))
         hit = at // WIDTH
+        extra = self._inside(node, packed, at, prompt) if self.partial else 0
         self._evicted = []
         if self.capacity is not None:
             need = -(-(prompt + output) // page) * page - hit
@@ -114,7 +116,6 @@ class Radix:
         before = self._size
         self._insert_request(root, access)
         self._offer(node)
-        extra = self._inside(node, packed, at, prompt) if self.partial else 0
         return Read(hit + extra, hit + extra, self._size - before, evicted=self._evicted)
 
     def _insert_request(self, root: Node, access: Access) -> None:
@@ -238,6 +239,12 @@ class Radix:
     def _drop(self, node: Node) -> int:
         parent = node.parent
         assert parent is not None
+        if self.by_page and len(node.key) > self._page_bytes:  # TensorRT-LLM frees leaf blocks, not whole spans
+            node.key = node.key[: -self._page_bytes]
+            self._size -= self.page
+            self._evicted.append(self.page)
+            self._offer(node)
+            return self.page
         del parent.children[node.key[: self._page_bytes]]
         node.stamp = 0
         tokens = len(node.key) // WIDTH

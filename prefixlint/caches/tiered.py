@@ -1,8 +1,8 @@
 """Tiered caches: GPU, CPU and disk hold chunks; what a tier evicts moves down, what is hit moves up.
 
-LMCache and IMPRESS. Two policies: ``lru`` keeps the recent chunks up; ``importance_score`` is that of IMPRESS (FAST'25, section 5): access
-frequency x share of important KV in the chunk, smallest out first; a chunk that scores less than everything in a tier
-does not enter it.
+The tiers are LMCache's and IMPRESS's. Two policies. ``lru`` keeps the recent chunks up. ``importance_score`` is that of
+IMPRESS (FAST'25, section 5): access frequency x share of important KV in the chunk, smallest out first; a chunk that
+scores less than everything in a tier does not enter it.
 """
 
 from __future__ import annotations

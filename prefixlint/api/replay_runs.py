@@ -1,0 +1,150 @@
+"""The caches that one pass over a log serves: the one asked for, and shadows that lack some of its limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from prefixlint import engines
+from prefixlint.api.fleet import Fleet
+from prefixlint.api.replay_options import ReplayOptions, Setup, setup
+from prefixlint.caches._base import WIDTH, Access, Read
+from prefixlint.caches.radix import Radix
+from prefixlint.facts import provider_of
+from prefixlint.model import Request
+
+
+@dataclass(slots=True)
+class Run:
+    """Serve a whole log: one fleet for an engine, one fleet per model for a provider."""
+
+    options: ReplayOptions
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    setups: dict[str, Setup] = field(default_factory=dict)
+    fleets: dict[str, Fleet] = field(default_factory=dict)
+
+    def serve(self, access: Access, request: Request) -> Read:
+        """Serve one request."""
+        return self.fleet(access, request).serve(access)
+
+    def fleet(self, access: Access, request: Request) -> Fleet:
+        """Return the caches that hold this request's prefix."""
+        key = self._key(request)
+        found = self.fleets.get(key)
+        if found is None:
+            found = self.fleets[key] = self._build(self.setup(access, request))
+        return found
+
+    def _key(self, request: Request) -> str:
+        if self.options.cache == "auto" or engines.engine(self.options.cache).is_hosted:
+            return self.options.model or request.model or ""
+        return ""
+
+    def setup(self, access: Access, request: Request) -> Setup:
+        """Return the resolved question for a request's model."""
+        key = self._key(request)
+        found = self.setups.get(key)
+        if found is None:
+            options = self.options
+            if options.cache == "auto":
+                options = replace(options, cache=engine_for(request))
+            found = self.setups[key] = setup(options, model=request.model, trace_block=access.block_tokens)
+        return found
+
+    def _build(self, found: Setup) -> Fleet:
+        options = self.options
+        make = found.maker(**{k: v for k, v in self.changes.items() if not k.startswith("_")})
+        if self.changes.get("_alone"):
+            return Fleet(make)
+        overlap = None if self.changes.get("_sequential") else options.overlap
+        return Fleet(make, options.replicas, options.routing, overlap)
+
+    @property
+    def used_tokens(self) -> int:
+        """Return the tokens held by all caches."""
+        return sum(f.used_tokens for f in self.fleets.values())
+
+
+def engine_for(request: Request) -> str:
+    """Name the cache of a request's own provider, ``vllm`` where none is known."""
+    provider = provider_of(request.model, request.provider)
+    by_provider = {"moonshot": "kimi"}
+    name = by_provider.get(provider or "", provider or "vllm")
+    return name if name in engines.names() else "vllm"
+
+
+@dataclass(slots=True)
+class Ideal:
+    """Count the tokens that any earlier request in the same scope had in common: what a perfect cache could read."""
+
+    trees: dict[str, Radix] = field(default_factory=dict)
+
+    def serve(self, access: Access) -> int:
+        """Return the common prefix with everything before, the answers included, then remember this request."""
+        tree = self.trees.setdefault("", Radix({"page_size": 1}))
+        root = tree._root(access.scope)
+        _, at = tree._match(root, access.packed[: access.prompt_tokens * WIDTH])
+        tree._insert(root, access.packed[: access.stored_tokens * WIDTH], 0, 0)
+        return at // WIDTH
+
+
+@dataclass(slots=True)
+class Sessions:
+    """Remember the last prompt of each session, to tell a broken history from new text."""
+
+    last: dict[str, bytes] = field(default_factory=dict)
+
+    def lost(self, access: Access, ideal: int) -> int:
+        """Return the tokens behind the fork that the session's previous prompt held as well, by position."""
+        key = access.session
+        before = self.last.get(key, b"") if key else b""
+        prompt = access.packed[: access.prompt_tokens * WIDTH]
+        if key:
+            self.last[key] = prompt
+        if not before or prompt.startswith(before):
+            return 0
+        return max(min(len(before), len(prompt)) // WIDTH - ideal, 0)
+
+
+def shadows(options: ReplayOptions, bounded: bool, timed: bool) -> list[tuple[str, Run]]:
+    """Return the runs between a perfect cache and the real one, each with one more limit than the one before.
+
+    What the next run reads less is lost to the limit that was added: rounding, routing, overlap, lifetime, capacity.
+    """
+    unlimited: dict[str, Any] = {"capacity": None, "ttl_s": None, "_alone": True}
+    found = [("rounded", Run(options, unlimited))]
+    if options.replicas > 1:
+        found.append(("routed", Run(options, {**unlimited, "_alone": False, "_sequential": True})))
+    if options.overlap is not None:
+        found.append(("fan-out", Run(options, {"capacity": None, "ttl_s": None})))
+    if timed:
+        found.append(("expired", Run(options, {"capacity": None})))
+    if bounded:
+        found.append(("evicted", Run(options)))
+    return found
+
+
+def split(prompt: int, levels: list[tuple[str, int]], forked: int) -> dict[str, int]:
+    """Split the tokens that were not read over the limits; ``levels`` go from a perfect cache to the real one.
+
+    >>> split(100, [("ideal", 90), ("rounded", 80), ("evicted", 30)], 4)
+    {'forked': 4, 'rounded': 10, 'evicted': 50, 'cold': 6}
+    """
+    heights = [height for _, height in levels]
+    for index in range(len(heights) - 2, -1, -1):  # a limit can help by chance; then it is not blamed
+        heights[index] = max(heights[index], heights[index + 1])
+    blame = {"forked": min(forked, prompt - heights[0])}
+    for (name, _), above, below in zip(levels[1:], heights, heights[1:], strict=False):
+        blame[name] = above - below
+    blame["cold"] = prompt - heights[0] - blame["forked"]
+    return {name: tokens for name, tokens in blame.items() if tokens}
+
+
+def chunks(packed: bytes, size: int) -> Iterator[bytes]:
+    """Cut packed tokens into blocks of ``size`` tokens, a partial last one included."""
+    for at in range(0, len(packed), size * WIDTH):
+        yield packed[at : at + size * WIDTH]
+
+
+Serve = Callable[[Access, Request], Read]

@@ -1,0 +1,112 @@
+"""Answer for many settings in one pass over the log; LRU capacities of plain block sets come from stack distances."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from prefixlint.api.replay_options import ReplayOptions, Setup, capacity, swept
+from prefixlint.api.replay_runs import Run
+from prefixlint.caches import _stack
+from prefixlint.caches._base import Access
+from prefixlint.model import Request
+from prefixlint.replays import Point, Rate
+
+
+@dataclass(slots=True)
+class Counted:
+    """Count one point of a sweep."""
+
+    setting: str
+    value: str
+    run: Run
+    requests: int = 0
+    input_tokens: int = 0
+    low: int = 0
+    high: int = 0
+    plateau: int = 0
+    disk: int = 0
+
+
+@dataclass(slots=True)
+class Sweep:
+    """Serve every request at every setting; several settings make their product."""
+
+    options: ReplayOptions
+    counted: list[Counted] = field(default_factory=list)
+    _stack: _stack.Distances | None = None
+    _sizes: list[int] = field(default_factory=list)
+    _setup: Setup | None = None
+    _ready: bool = False
+
+    def __post_init__(self) -> None:
+        """Build one run per point."""
+        names = [name for name, _ in self.options.sweep]
+        for values in itertools.product(*(values for _, values in self.options.sweep)):
+            options = replace(self.options, sweep=())
+            for name, value in zip(names, values, strict=True):
+                options = swept(options, name, value)
+            self.counted.append(Counted(", ".join(names), ", ".join(values), Run(options)))
+
+    def serve(self, access: Access, request: Request) -> None:
+        """Serve one request at every point."""
+        if not self._ready:
+            self._prepare(access, request)
+        if self._stack is not None:
+            self._from_stack(access)
+            return
+        for point in self.counted:
+            read = point.run.serve(access, request)
+            self._count(point, access, read.low, read.high)
+            point.plateau = max(point.plateau, point.run.used_tokens)
+            point.disk += read.tiers.get("disk", 0)
+
+    def _count(self, point: Counted, access: Access, low: int, high: int) -> None:
+        point.requests += 1
+        point.input_tokens += access.prompt_tokens
+        point.low += low
+        point.high += high
+
+    def _prepare(self, access: Access, request: Request) -> None:
+        """Share chain ids between points of one block size; take the one-pass way where it gives the same answers."""
+        self._ready = True
+        chainers: dict[int, object] = {}
+        for point in self.counted:
+            setup = point.run.setup(access, request)
+            if "chainer" in setup.params:
+                shared = chainers.setdefault(setup.block_tokens, setup.params["chainer"])
+                point.run.setups[point.run._key(request)] = replace(setup, params={**setup.params, "chainer": shared})
+        setup = self.counted[0].run.setup(access, request)
+        plain = setup.engine.family == "block_hash" and "discipline" not in setup.params
+        simple = not any(setup.params.get(k) for k in ("credit_partial", "ttl_s", "exact_resend_full", "min_tokens"))
+        only = [name for name, _ in self.options.sweep] == ["capacity"]
+        if plain and simple and only and setup.params.get("policy", "lru") == "lru" and self.options.replicas == 1:
+            self._setup = setup
+            self._stack = _stack.Distances()
+            self._sizes = [p.run.setup(access, request).params.get("capacity") or 1 << 60 for p in self.counted]
+
+    def _from_stack(self, access: Access) -> None:
+        assert self._setup is not None and self._stack is not None
+        params = self._setup.params
+        size = access.block_tokens or self._setup.block_tokens
+        tokens = access.stored_tokens if params.get("save_decode") else access.prompt_tokens
+        ids = params["chainer"].ids(access, tokens)
+        limit = (access.prompt_tokens - 1) // size if params.get("recompute_last") else len(ids)
+        found = self._stack.hits(ids, self._sizes)
+        for point, blocks, capacity_blocks in zip(self.counted, found, self._sizes, strict=True):
+            hit = min(min(blocks, limit) * size, access.prompt_tokens)
+            self._count(point, access, hit, hit)
+            point.plateau = min(self._stack.distinct, capacity_blocks) * size
+
+    def points(self) -> tuple[Point, ...]:
+        """Return the points in the order in which they were asked for."""
+        return tuple(self._points())
+
+    def _points(self) -> Iterator[Point]:
+        for p in self.counted:
+            rate = Rate(p.value, p.requests, p.input_tokens, p.low, p.high)
+            yield Point(p.setting, p.value, rate, p.plateau, p.disk)
+
+
+__all__ = ["Sweep", "capacity"]

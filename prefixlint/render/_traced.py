@@ -47,9 +47,8 @@ class Traced(str):
     def _part(self, start: int, text: str) -> str:
         """Give ``text``, which stands at ``start``, the places that lie in it."""
         end = start + len(text)
-        return Traced(
-            text, tuple(_shifted(p, start, end) for p in self.places if p.start_char < end and p.end_char > start)
-        )
+        inside = (p for p in self.places if p.start_char < end and p.end_char > start)
+        return Traced(text, tuple(_shifted(place, start, end) for place in inside) if text else ())
 
     def lstrip(self, chars: str | None = None, /) -> str:
         """Strip the start."""

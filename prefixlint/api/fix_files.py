@@ -15,8 +15,9 @@ from prefixlint.canon import body as canon_body
 from prefixlint.canon import edits as byte_edits
 from prefixlint.canon import splice, text
 from prefixlint.canon.text import TextEdit
+from prefixlint.canon.values import at, with_value
 from prefixlint.errors import FixError, InputError
-from prefixlint.json_spans import Document, escape_token, split_pointer
+from prefixlint.json_spans import Document, escape_token
 from prefixlint.model import Edit, FixNote, Json, Segment
 from prefixlint.prefix import lcp
 
@@ -159,22 +160,6 @@ def _with_sorted_tools(value: Json, walk: canon_body.Walk, depth: int = 0) -> Js
     return value
 
 
-def with_value(value: Json, pointer: str, new: Json) -> Json:
-    """Return a document with another value at a pointer; the rest is shared with the old one."""
-    tokens = split_pointer(pointer)
-    if not tokens:
-        return new
-    key: str | int = int(tokens[0]) if isinstance(value, list) else tokens[0]
-    below = "".join(f"/{escape_token(t)}" for t in tokens[1:])
-    if isinstance(value, list):
-        changed = with_value(value[int(key)], below, new)
-        return value if changed is value[int(key)] else [*value[: int(key)], changed, *value[int(key) + 1 :]]
-    changed = with_value(value[key], below, new)
-    return (
-        value if changed is value[key] or (type(changed) is str and changed == value[key]) else {**value, key: changed}
-    )
-
-
 def _agree(run: Run, settings: list[Settings]) -> None:
     """Make prompts equal that differ only in their last line ends, and say where others differ in meaning."""
     by_pointer: dict[str, list[Settings]] = {}
@@ -196,10 +181,10 @@ def _differences(pointer: str, group: list[Settings]) -> Iterator[FixNote]:
     for other in group[1:]:
         ours, theirs = first.prompts[pointer], other.prompts[pointer]
         if ours != theirs:
-            at = lcp(ours, theirs)
-            line = ours[:at].count("\n") + 1
-            shown = f"{ours[at : at + 20]!r} against {theirs[at : at + 20]!r}"
-            where = f"from {first.target.path} in meaning at character {at} (line {line} of the text)"
+            fork = lcp(ours, theirs)
+            line = ours[:fork].count("\n") + 1
+            shown = f"{ours[fork : fork + 20]!r} against {theirs[fork : fork + 20]!r}"
+            where = f"from {first.target.path} in meaning at character {fork} (line {line} of the text)"
             yield FixNote(
                 other.target.path, f"differs {where}: {shown}; left alone", "shared-prefix-mismatch", 0, pointer
             )
@@ -249,21 +234,10 @@ def _span_edits(found: Settings) -> Iterator[Edit]:
     for pointer, node in found.document.walk():
         if node.kind != "string":
             continue
-        old, new = found.document.text(node), _at(found.new, pointer)
+        old, new = found.document.text(node), at(found.new, pointer)
         if not isinstance(new, str) or new == old:
             continue
         for edit in splice.text_edits(old, new):
             start = found.document.byte_of(pointer, edit.start_char)
             end = found.document.byte_of(pointer, edit.end_char)
             yield Edit(start, end, edit.new.encode(), _rule(found, Edit(start, end, b"", "", pointer)), pointer)
-
-
-def _at(value: Json, pointer: str) -> Json:
-    for token in split_pointer(pointer):
-        if isinstance(value, list):
-            value = value[int(token)] if token.isdigit() and int(token) < len(value) else None
-        elif isinstance(value, dict):
-            value = value.get(token)
-        else:
-            return None
-    return value

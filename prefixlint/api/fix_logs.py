@@ -85,6 +85,8 @@ def fix(run: Run, targets: list[Target]) -> None:
     drafts = list(_drafts(run, [t.path for t in targets], opened))
     for draft, new in zip(drafts, canonical([d.old for d in drafts], run.options), strict=True):
         draft.new = new
+    if run.options.unsafe and len(drafts) > 1:
+        _move(run, drafts)
     _verify(run, drafts)
     for draft in drafts:
         if draft.new is not draft.old:
@@ -107,6 +109,16 @@ def canonical(bodies: list[Json], options: FixOptions) -> list[Json]:
     for body in bodies:
         agreement.learn(body)
     return [settled(body, agreement.rewrite(body)) for body in bodies]
+
+
+def _move(run: Run, drafts: list[Draft]) -> None:
+    """Do the unsafe edits, then the safe ones again: text that moved may have hidden what else differs."""
+    from prefixlint.api import fix_moves
+
+    bodies, notes = fix_moves.apply(drafts, request_with)
+    run.notes += notes
+    for draft, body, new in zip(drafts, bodies, canonical(bodies, run.options), strict=True):
+        draft.new = settled(draft.old, new if new is not body else body)
 
 
 def settled(old: Json, new: Json) -> Json:

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import orjson
 
-from prefixlint.canon import inner, numbers, text
+from prefixlint.canon import inner, number, text
 from prefixlint.elements import Number
 from prefixlint.model import Json
 
@@ -102,8 +102,8 @@ def data(value: Json) -> Json:
     if isinstance(value, list):
         return [data(item) for item in value]
     if type(value) is float:
-        return numbers.integral(value)
-    return Number(numbers.canonical(value)) if type(value) is Number else value
+        return number.integral(value)
+    return Number(number.canonical(value)) if type(value) is Number else value
 
 
 @dataclass(slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from prefixlint.canon import numbers
+from prefixlint.canon import number
 from prefixlint.canon.edits import apply
 from prefixlint.errors import InputError
 from prefixlint.json_spans import Document, Node, parse
@@ -52,7 +52,7 @@ def plain(text: str) -> str:
         if node.kind == "string":
             edits.append(Edit(node.start_byte, node.end_byte, quote(found.text(node)).encode()))
         elif node.kind == "number":
-            edits.append(Edit(node.start_byte, node.end_byte, numbers.canonical(found.raw(node).decode()).encode()))
+            edits.append(Edit(node.start_byte, node.end_byte, number.canonical(found.raw(node).decode()).encode()))
     return apply(found.data, edits).decode()
 
 
@@ -66,7 +66,7 @@ def spell(found: Document, node: Node) -> str:
     if node.kind == "string":
         return quote(found.text(node))
     raw = found.raw(node).decode("ascii")
-    return numbers.canonical(raw) if node.kind == "number" else raw
+    return number.canonical(raw) if node.kind == "number" else raw
 
 
 def quote(text: str) -> str:

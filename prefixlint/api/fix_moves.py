@@ -1,0 +1,320 @@
+"""Move, pin and reorder what a log proves to change: the edits of ``fix --unsafe``.
+
+The forks that ``diff`` finds drive it: each round takes the unwanted forks that are there, works on their places in
+all requests, and looks again. What was taken out of a system prompt is told at the end of the turn it belongs to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from prefixlint.canon import move
+from prefixlint.canon.agree import INSTRUCTIONS, TALK, digest, without_marks
+from prefixlint.canon.body import DEVELOPER
+from prefixlint.canon.place import Ledger
+from prefixlint.canon.raw import RawLedger, with_completion
+from prefixlint.canon.values import at, replaced, with_value
+from prefixlint.json_spans import split_pointer
+from prefixlint.model import FixNote, Fork, Json, Request
+
+if TYPE_CHECKING:
+    from prefixlint.api.fix_logs import Draft
+
+ROUNDS = 16
+_ID_KEYS = frozenset(("id", "tool_call_id", "tool_use_id", "toolUseId", "call_id", "callId", "message_id"))
+_IDS = frozenset(("tool-call-id", "uuid", "random-id", "counter"))
+
+
+@dataclass(slots=True)
+class Mover:
+    """Work on the drafts of one log; ``values`` holds, for each draft, what was taken out of which slot."""
+
+    drafts: list[Draft]
+    requests_of: Callable[[Draft, Json], Request]
+    bodies: list[Json] = field(default_factory=list)
+    values: list[dict[str, str]] = field(default_factory=list)
+    shown: list[dict[str, str]] = field(default_factory=list)
+    notes: list[FixNote] = field(default_factory=list)
+    tried: set[tuple[str, ...]] = field(default_factory=set)
+
+    def run(self) -> list[Json]:
+        """Return the new bodies."""
+        self.bodies = [d.new for d in self.drafts]
+        self.values = [{} for _ in self.drafts]
+        self.shown = [{} for _ in self.drafts]
+        for _ in range(ROUNDS):
+            changed = [self._handle(fork) for fork in self._forks()]
+            if not any(changed):
+                break
+        return self._placed()
+
+    def _forks(self) -> Iterator[Fork]:
+        """Yield the unwanted forks of the bodies as they are now, one for each place and cause."""
+        from prefixlint.api.diff import diff
+
+        result = diff(self.requests_of(d, b) for d, b in zip(self.drafts, self.bodies, strict=True))
+        seen: set[tuple[str, str]] = set()
+        for fork in result.forks:
+            if not fork.wanted and (fork.pointer, fork.cause) not in seen:
+                seen.add((fork.pointer, fork.cause))
+                yield fork
+
+    def _handle(self, fork: Fork) -> bool:
+        """Do what the cause of a fork asks for; return whether any body changed."""
+        before, after = self._index(fork, before=True), self._index(fork, before=False)
+        if before is None or after is None:
+            return False
+        key = (fork.pointer, fork.cause, str(after), fork.left, fork.right)
+        if key in self.tried:
+            return False
+        self.tried.add(key)
+        action = self._action(fork, before, after)
+        return action(fork, before, after) if action else False
+
+    def _action(self, fork: Fork, before: int, after: int) -> Callable[[Fork, int, int], bool] | None:
+        token = split_pointer(fork.pointer)[-1:]
+        if fork.cause in _IDS and token and token[0] in _ID_KEYS and not self._is_developer(fork.pointer, after):
+            return self._pin_id
+        if fork.cause == "list-order":
+            return self._reorder
+        if fork.cause == "role-change" and fork.kind == "missing":
+            return self._take_block
+        if fork.cause == "trailing-whitespace" and self.drafts[before].request.completion:
+            return self._restore
+        if fork.cause not in move.MOVABLE or fork.kind != "string":
+            return None
+        if self._is_developer(fork.pointer, after) or self.drafts[after].request.provider == "raw":
+            return self._take_text
+        return self._freeze
+
+    def _index(self, fork: Fork, *, before: bool) -> int | None:
+        span = fork.before if before else fork.after
+        places = ((d.request.span.path, d.request.span.record) for d in self.drafts)
+        return next((i for i, place in enumerate(places) if place == (span.path, span.record)), None)
+
+    def _is_developer(self, pointer: str, index: int) -> bool:
+        tokens = split_pointer(pointer)
+        if tokens[:1] and tokens[0] in INSTRUCTIONS:
+            return True
+        if len(tokens) > 1 and tokens[0] in TALK:
+            message = at(self.bodies[index], f"/{tokens[0]}/{tokens[1]}")
+            return isinstance(message, dict) and message.get("role") in DEVELOPER
+        return False
+
+    def _pointer(self, fork: Fork) -> str:
+        return fork.pointer or "/prompt"
+
+    def _note(self, fork: Fork, message: str) -> bool:
+        self.notes.append(FixNote(fork.after.path, message, fork.cause, fork.after.record, fork.pointer))
+        return False
+
+    def _take_text(self, fork: Fork, before: int, after: int) -> bool:
+        """Take the unit that changes out of every variant of the text."""
+        pointer, offset = self._pointer(fork), fork.char_offset or 0
+        first, second = (at(self.bodies[i], pointer) for i in (before, after))
+        if not isinstance(first, str) or not isinstance(second, str):
+            return False
+        if move.is_security_mark(second, offset):
+            return self._note(fork, "this looks like a mark against prompt injection, which has to change")
+        if move.is_header(second, offset):
+            return self._pin_line(pointer, first, offset)
+        raw = self.drafts[after].request.provider == "raw"
+        variants = {
+            i: text
+            for i, body in enumerate(self.bodies)
+            if isinstance(text := at(body, pointer), str) and (i in (before, after) or move.similar(text, second))
+        }
+        gap = move.gap_at(variants.values(), second, offset) or move.gap_at(variants.values(), first, offset)
+        if gap is None:
+            return False
+        slot = f"{pointer} {len(self.tried)}"
+        for i, text in variants.items():
+            kept, taken = move.take_out(text, gap)
+            self.values[i][slot] = taken
+            self.bodies[i] = (
+                without_empty(with_value(self.bodies[i], pointer, kept), pointer)
+                if not raw
+                else {**self.bodies[i], "prompt": kept}
+            )
+        return True
+
+    def _pin_line(self, pointer: str, first: str, offset: int) -> bool:
+        """Give a header line its first value in every variant."""
+        start = first.rfind("\n", 0, offset) + 1
+        line = first[start:].split("\n")[0]
+        changed = False
+        for i, body in enumerate(self.bodies):
+            text = at(body, pointer)
+            if not isinstance(text, str) or text[:start] != first[:start]:
+                continue
+            own = text[start:].split("\n")[0]
+            if own != line and move.is_header(text, start) and own.split(":")[0] == line.split(":")[0]:
+                self.bodies[i] = with_value(body, pointer, text[:start] + line + text[start + len(own) :])
+                changed = True
+        return changed
+
+    def _freeze(self, fork: Fork, before: int, after: int) -> bool:
+        """Keep a turn of the history as it was first sent, and tell the new value at the end."""
+        pointer = fork.pointer
+        first, second = (at(self.bodies[i], pointer) for i in (before, after))
+        tokens = split_pointer(pointer)
+        if not isinstance(first, str) or not isinstance(second, str) or tokens[0] not in TALK:
+            return False
+        if move.is_security_mark(second, fork.char_offset or 0):
+            return self._note(fork, "this looks like a mark against prompt injection, which has to change")
+        following = f"/{tokens[0]}/{int(tokens[1]) + 1}"
+        reply = at(self.bodies[after], following)
+        if reply is None:
+            return False
+        slot = f"{pointer} {len(self.tried)}"
+        fresh = _news(first, second)
+        for i in range(after, len(self.bodies)):
+            if at(self.bodies[i], pointer) == second and at(self.bodies[i], following) == reply:
+                self.bodies[i] = with_value(self.bodies[i], pointer, first)
+                self.values[i][slot] = fresh
+                self.shown[i][slot] = _news(second, first)
+        return True
+
+    def _take_block(self, fork: Fork, before: int, after: int) -> bool:
+        """Take blocks that turned up behind the system prompt in mid session back into the turn they belong to."""
+        parent, _, index = fork.pointer.rpartition("/")
+        extra = at(self.bodies[after], parent)
+        if not isinstance(extra, list) or not index.isdigit():
+            return False
+        blocks = extra[int(index) :]
+        texts = [b.get("text") for b in blocks if isinstance(b, dict)]
+        if len(texts) != len(blocks) or not all(isinstance(t, str) for t in texts):
+            return False
+        slot = f"{fork.pointer} {len(self.tried)}"
+        for i in range(after, len(self.bodies)):
+            own = at(self.bodies[i], parent)
+            if isinstance(own, list) and own[: len(extra)] == extra:
+                self.bodies[i] = with_value(self.bodies[i], parent, [*own[: int(index)], *own[len(extra) :]])
+                self.values[i][slot] = "\n".join(map(str, texts))
+        return True
+
+    def _reorder(self, fork: Fork, before: int, after: int) -> bool:
+        """Put lines, blocks or messages into the order in which they were first sent."""
+        pointer = self._pointer(fork)
+        first = at(self.bodies[before], pointer)
+        if isinstance(first, str) and isinstance(at(self.bodies[after], pointer), str):
+            changed = False
+            for i, body in enumerate(self.bodies):
+                text = at(body, pointer)
+                new = move.with_list_order(first, text) if isinstance(text, str) else text
+                if new != text:
+                    self.bodies[i], changed = with_value(body, pointer, new), True
+            if changed:
+                return True
+        return self._reorder_list(pointer, before)
+
+    def _reorder_list(self, pointer: str, before: int) -> bool:
+        """Put the elements around a pointer into their first order, in every body that has the same ones."""
+        for parent in _parents(pointer):
+            first = at(self.bodies[before], parent)
+            if not isinstance(first, list):
+                continue
+            keys = [digest(without_marks(e)) for e in first]
+            changed = False
+            for i, body in enumerate(self.bodies):
+                own = at(body, parent)
+                new = _permuted(keys, own) if isinstance(own, list) else None
+                if new is not None:
+                    self.bodies[i], changed = with_value(body, parent, new), True
+            if changed:
+                return True
+        return False
+
+    def _pin_id(self, fork: Fork, before: int, after: int) -> bool:
+        """Give a call the id that it had first, in the call and in its result."""
+        first, second = (at(self.bodies[i], fork.pointer) for i in (before, after))
+        if not isinstance(first, str) or not isinstance(second, str):
+            return False
+        changed = False
+        for i in range(after, len(self.bodies)):
+            if at(self.bodies[i], fork.pointer) == second:
+                self.bodies[i], changed = replaced(self.bodies[i], second, first), True
+        return changed
+
+    def _restore(self, fork: Fork, before: int, after: int) -> bool:
+        """Send generated text back as it was generated, with the blanks at its end."""
+        changed = False
+        for j in range(len(self.bodies)):
+            for i in range(j):
+                completion = self.drafts[i].request.completion
+                prompt, later = (at(self.bodies[k], "/prompt") for k in (i, j))
+                if completion and isinstance(prompt, str) and isinstance(later, str):
+                    new = with_completion(prompt, completion, later)
+                    if new != later:
+                        self.bodies[j], changed = {**self.bodies[j], "prompt": new}, True
+        return changed
+
+    def _placed(self) -> list[Json]:
+        """Tell each request what was taken out of it, unless its conversation was told already."""
+        ledger, raw = Ledger(), RawLedger()
+        found = []
+        for draft, body, values, shown in zip(self.drafts, self.bodies, self.values, self.shown, strict=True):
+            if isinstance(body.get("prompt"), str):
+                text = raw.place(body["prompt"], values)
+                found.append(body if text == body["prompt"] else {**body, "prompt": text})
+            else:
+                found.append(ledger.place(body, values, shown))
+            if found[-1] is body and any(values.values()) and not _has_turns(body):
+                self.notes.append(FixNote(draft.path, "there is no user turn to move text to", "", 0, ""))
+                found[-1] = draft.new
+        return found
+
+
+def _has_turns(body: Json) -> bool:
+    return any(body.get(k) for k in (*TALK, "prompt"))
+
+
+def _news(old: str, new: str) -> str:
+    """Return the units of a text that another version of it lacks."""
+    known = set(move.units(old))
+    return "".join(u for u in move.units(new) if u not in known).strip()
+
+
+def _parents(pointer: str) -> Iterator[str]:
+    while pointer:
+        pointer = pointer.rpartition("/")[0]
+        yield pointer
+
+
+def _permuted(keys: list[bytes], own: list[Json]) -> list[Json] | None:
+    """Return a list in the order of ``keys`` where a stretch of it has the same elements in another order."""
+    mine = [digest(without_marks(e)) for e in own]
+    head = 0
+    while head < min(len(keys), len(mine)) and keys[head] == mine[head]:
+        head += 1
+    for end in range(min(len(keys), len(mine)), head + 1, -1):
+        if sorted(keys[head:end]) == sorted(mine[head:end]):
+            places: dict[bytes, list[Json]] = {}
+            for key, element in zip(mine[head:end], own[head:end], strict=True):
+                places.setdefault(key, []).append(element)
+            return [*own[:head], *(places[k].pop(0) for k in keys[head:end]), *own[end:]]
+    return None
+
+
+def without_empty(body: Json, pointer: str) -> Json:
+    """Drop a text block that has no text left, which APIs refuse; its cache marker moves to the block before."""
+    if at(body, pointer) != "" or not pointer.endswith("/text"):
+        return body
+    place = pointer.rpartition("/")[0]
+    parent, _, index = place.rpartition("/")
+    blocks, block = at(body, parent), at(body, place)
+    if not isinstance(blocks, list) or len(blocks) < 2 or not index.isdigit():
+        return body
+    rest = [*blocks[: int(index)], *blocks[int(index) + 1 :]]
+    if "cache_control" in block and int(index) > 0 and "cache_control" not in rest[int(index) - 1]:
+        rest[int(index) - 1] = {**rest[int(index) - 1], "cache_control": block["cache_control"]}
+    return with_value(body, parent, rest)
+
+
+def apply(drafts: list[Draft], requests_of: Callable[[Draft, Json], Request]) -> tuple[list[Json], list[FixNote]]:
+    """Return the bodies after all unsafe edits, and notes about what was left alone."""
+    mover = Mover(drafts, requests_of)
+    bodies = mover.run()
+    return bodies, [replace(n) for n in mover.notes]

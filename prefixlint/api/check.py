@@ -129,7 +129,7 @@ class _Run:
             from prefixlint.api import settings_files
 
             more, more_used = settings_files.check([one for one in linted if one.settings], self.linter, contents or {})
-            found += more
+            found = [*more, *found]  # where both flag the same bytes, these say more
             used |= more_used
         found = sorted(findings.unique(found), key=findings.sort_key)
         notes = (*dict.fromkeys(one.note for one in linted if one.note), *self._unused(paths, linted, used))

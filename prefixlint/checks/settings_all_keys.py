@@ -116,7 +116,7 @@ def _address(pointer: str, key: str, value: str) -> Iterator[Hit]:
         v for k, v in parse_qsl(parts.query) if re.search(_KEY_NAME, k.lower().translate(_FOLD)) or k.lower() == "key"
     ]
     for secret in [password, *queries]:
-        if secret and _is_literal(secret, is_pair=True):
+        if len(secret) >= 6 and _is_literal(secret, is_pair=True):
             start = max(value.find(secret), 0)
             yield _hit(pointer, start, start + len(secret), "high", f"the address in {key} holds a key")
 

@@ -122,13 +122,18 @@ def _chunks(settings: Settings, tokenizer: Callable[[], Tokenizer]) -> Iterator[
     chunk = _count(server, CHUNK)
     if chunk is None:
         return
-    if settings is server and chunk % BLOCK_TOKENS:
-        message = f"chunk_size {chunk:,} is no multiple of the engine's block of {BLOCK_TOKENS} tokens"
-        yield Hit("chunk-prefix-mismatch", CHUNK, message=message)
     text = client.files.get(SHARED_PREFIX) if client else None
-    if not text or not text.strip() or (settings is client and settings.partner_given):
+    if settings is client and settings.partner_given:
         return  # one loss, one finding: in config.toml where that is linted
     pointer = CHUNK if settings is server else SHARED_PREFIX
+    lost = list(_lost(pointer, chunk, text, tokenizer)) if text and text.strip() else []
+    yield from lost
+    if settings is server and chunk % BLOCK_TOKENS and not lost:
+        message = f"chunk_size {chunk:,} is no multiple of the engine's block of {BLOCK_TOKENS} tokens"
+        yield Hit("chunk-prefix-mismatch", CHUNK, message=message)
+
+
+def _lost(pointer: str, chunk: int, text: str, tokenizer: Callable[[], Tokenizer]) -> Iterator[Hit]:
     size = len(text.encode("utf-8", "surrogatepass"))
     if size < chunk:
         message = f"the shared prefix is shorter than one chunk of {chunk:,} tokens, so none of it is cached"

@@ -195,6 +195,13 @@ def strings(value: Json, pointer: str = "") -> Iterator[tuple[str, str]]:
             yield from strings(item, f"{pointer}/{index}")
 
 
+def keys_in(value: Json) -> int:
+    """Count the keys of all objects in a value."""
+    if isinstance(value, dict):
+        return len(value) + sum(keys_in(v) for v in value.values() if isinstance(v, (dict, list)))
+    return sum(keys_in(v) for v in value if isinstance(v, (dict, list))) if isinstance(value, list) else 0
+
+
 def member(value: Json, *path: str) -> Any:
     """Follow keys into nested objects; None where one is missing."""
     for key in path:

@@ -10,10 +10,11 @@ from prefixlint.api.prices import provider_facts, saved_per_token
 from prefixlint.api.render import layout
 from prefixlint.api.tokens import tokenizer_for
 from prefixlint.diff.engine import Engine
+from prefixlint.diff.findings import Watch
 from prefixlint.diff.sites import gather
 from prefixlint.elements import Layout
 from prefixlint.errors import ConfigError, InputError, PrefixlintError
-from prefixlint.model import DiffResult, InputFile, Request, Tokenizer, Usage
+from prefixlint.model import DiffResult, InputFile, Request, Tokenizer, Trust, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +49,9 @@ class _Run:
         self._layouts: dict[str, Layout] = {}
         self._tokenizers: dict[str, Tokenizer] = {}
         self._used: dict[str, Tokenizer] = {}
-        self._trusts: dict[str, str] = {}
+        self._trusts: dict[str, Trust] = {}
         self.engine = Engine(self._layout_of, self._tokenizer_of, self._trust)
+        self._watch = Watch(self.engine.store, self._trust)
         self._inputs: dict[str, tuple[str, int, list[str]]] = {}
         self._usage = _UsageSum()
         self._notes: dict[str, None] = {}
@@ -67,7 +69,7 @@ class _Run:
             self._notes["some records hold no prompt text; only their usage was counted"] = None
             return
         try:
-            self.engine.add(item)
+            self._watch.look(item, self.engine.add(item))
         except ConfigError:
             if self._options.render or self._options.tokenizer:
                 raise
@@ -92,7 +94,7 @@ class _Run:
             self._used.setdefault(found.name, found)
         return found
 
-    def _trust(self, rule: str) -> str:
+    def _trust(self, rule: str) -> Trust:
         if rule not in self._trusts:
             try:
                 self._trusts[rule] = cards.rule(rule).fix
@@ -120,7 +122,7 @@ class _Run:
             usage=usage,
             forks=tuple(forks),
             sites=gather(forks, lambda index: self._cost(forks[index].lost_tokens, totals.models[index])),
-            findings=(),
+            findings=self._watch.findings(),
             notes=tuple(self._notes),
         )
 

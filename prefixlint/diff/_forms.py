@@ -200,7 +200,7 @@ def same_number(left: str, right: str) -> bool:
 
 def same_json(left: Json, right: Json) -> bool:
     """Say whether two values are equal but for the order of keys and the spelling of numbers."""
-    return _loose(left) == _loose(right)
+    return bool(_loose(left) == _loose(right))
 
 
 def _loose(value: Json) -> Json:

@@ -166,7 +166,7 @@ def _is_thought(block: Json) -> bool:
 
 def has_thinking(value: Json) -> bool:
     """Say whether a message holds thoughts."""
-    return without_thinking(value) != value
+    return bool(without_thinking(value) != value)
 
 
 def joined(value: Json) -> str:

@@ -21,7 +21,7 @@ from prefixlint.diff.sessions import Arrival, Strand, Tracker
 from prefixlint.diff.store import Store
 from prefixlint.diff.variants import Variants
 from prefixlint.elements import Layout
-from prefixlint.model import Fork, Request, Tokenizer
+from prefixlint.model import Fork, Request, Tokenizer, Trust
 
 WANTED_KEPT = 100  # forks in a fresh last turn are told for small logs, to show that they were seen
 SMALL_LOSS = 4  # tokens behind a fork that are not worth a word when two sessions differ
@@ -42,13 +42,18 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Say what one request did: its sequence, its partner if it forked, and the fork."""
+    """Say what one request did: its sequence, its partner if it forked, and the fork with its place.
+
+    ``previous`` is the last request of its conversation, whether it forked or not.
+    """
 
     sequence: Sequence
     arrival: Arrival
     strand: Strand | None
     before: Sequence | None
     fork: Fork | None
+    previous: Sequence | None = None
+    place: Place | None = None
 
 
 class Engine:
@@ -58,7 +63,7 @@ class Engine:
         self,
         layout_of: Callable[[Request], Layout],
         tokenizer_of: Callable[[Request], Tokenizer],
-        trust: Callable[[str], str],
+        trust: Callable[[str], Trust],
     ) -> None:
         self._layout_of, self._tokenizer_of, self._trust = layout_of, tokenizer_of, trust
         self.store = Store()
@@ -67,6 +72,7 @@ class Engine:
         self.totals = Totals()
         self._variants = Variants()
         self._first: Sequence | None = None
+        self._place: Place | None = None
         self.pair_fork: Fork | None = None
 
     def add(self, request: Request) -> Step:
@@ -76,7 +82,7 @@ class Engine:
         strand = self.tracker.continued(layout, request, raw) if raw else None
         if strand:
             sequence, growing = self._grown(strand, request, layout, tokenizer, raw)
-            step = Step(sequence, self.tracker.append(strand, sequence), strand, None, None)
+            step = Step(sequence, self.tracker.append(strand, sequence), strand, None, None, strand.last)
             self.tracker.keep(sequence, strand=strand, growing=growing, request=request, number=self.totals.requests)
         else:
             step = self._new(request, layout, tokenizer, raw)
@@ -129,12 +135,14 @@ class Engine:
         """Take a request that continues no strand byte for byte."""
         sequence, growing = self._read(request, layout, tokenizer, raw)
         arrival = self.tracker.arrive(sequence)
+        self._place = None
         strand, before, fork = self._judge(sequence, arrival)
+        previous = strand.last if strand else None
         if arrival.relation == "same" and strand is not None and strand.last.talk.ids != sequence.talk.ids:
-            return Step(sequence, arrival, strand, None, None)
+            return Step(sequence, arrival, strand, None, None, strand.last)
         kept = self.tracker.keep(sequence, strand=strand, growing=growing, request=request, number=self.totals.requests)
         self.tracker.settle(kept, sequence)
-        return Step(sequence, arrival, kept, before, fork)
+        return Step(sequence, arrival, kept, before, fork, previous, self._place if fork else None)
 
     def _judge(self, sequence: Sequence, arrival: Arrival) -> tuple[Strand | None, Sequence | None, Fork | None]:
         """Decide which strand a request belongs to and whether it has forked from it."""
@@ -218,6 +226,7 @@ class Engine:
         return gained > SMALL_LOSS and gained >= 0.5 * behind
 
     def _fork(self, clash: Clash, cause: Cause, loss: Loss, *, wanted: bool = False) -> Fork:
+        self._place = clash.place
         return Fork(
             before=clash.before.span,
             after=clash.after.span,
@@ -227,7 +236,7 @@ class Engine:
             token=loss.shared_tokens,
             cause=cause.rule,
             wanted=wanted,
-            fix=self._trust(cause.rule),  # type: ignore[arg-type]
+            fix=self._trust(cause.rule),
             left=cause.left,
             right=cause.right,
             shared_tokens=loss.shared_tokens,

@@ -10,7 +10,7 @@ from prefixlint.diff.cause import Cause, Clash, explain, name_text
 from prefixlint.diff.fork import Place, common, token_fork
 from prefixlint.diff.sequence import PartIds, Sequence, last_turn
 from prefixlint.diff.store import Store
-from prefixlint.elements import Element, Piece
+from prefixlint.elements import Element, Piece, PromptPart
 from prefixlint.model import Tokenizer
 from prefixlint.prefix import lcp
 
@@ -147,7 +147,7 @@ class _Walk:
         self._skip(cause, tally, inside)
         return True
 
-    def _part(self, number: int):  # type: ignore[no-untyped-def]
+    def _part(self, number: int) -> PromptPart:
         return self.clash.after.layout.PARTS[number]
 
     def _clash(self, number: int) -> Clash:
@@ -191,7 +191,7 @@ class _Walk:
             self.at_left, self.at_right = self.at_left + 1, self.at_right + 1
 
     def _skip_part(self, tally: _Tally, *, equal: bool) -> None:
-        number = self.clash.after.layout.PARTS.index(self.clash.place.part)  # type: ignore[arg-type]
+        number = self.clash.after.layout.PARTS.index(self.clash.place.part)
         ends = [self._behind(parts, number) for parts in (self.left_parts, self.right_parts)]
         if equal:
             tally.add(sum(self.tokens(i) for i in self.right[self.at_right : ends[1]]))

@@ -94,7 +94,9 @@ class Tracker:
         """Find the strand that a request continues by its bytes alone: the same front, and an array that grew."""
         for strand in self._nearest(request.session or "", talk):
             last = strand.last
-            if last.layout is not layout or last.model != (request.model or "") or strand.growing is None:
+            if last.layout is not layout or strand.growing is None:
+                continue
+            if (last.model, last.scope) != (request.model or "", request.scope):
                 continue
             if strand.growing.is_continued_by(talk) and _same_front(layout, strand.members, request.members):
                 return strand

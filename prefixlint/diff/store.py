@@ -1,4 +1,4 @@
-"""Keep every element once, by content: its tokens in memory, its bytes in a spool that rolls over to an unlinked file."""
+"""Keep every element once, by content: its tokens in memory, its bytes in a spool that rolls over to a file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import IO, Any
 
-from prefixlint.elements import Element, Layout, PromptPart, decode, key_of
+from prefixlint.elements import Element, Layout, PromptPart, decode, duplicate_keys, key_of, keys_in
 from prefixlint.model import Tokenizer
 
 SPOOL_BYTES = 32_000_000
@@ -35,6 +35,7 @@ class Store:
         self._role_of = array("H")
         self.chars = array("I")
         self._tokens: dict[str, array[int]] = {}
+        self.duplicates: dict[int, tuple[str, ...]] = {}
         self._spool: IO[bytes] = tempfile.SpooledTemporaryFile(SPOOL_BYTES)  # noqa: SIM115 - lives as long as the store
         self._end = 0
         self._decoded: OrderedDict[int, Element] = OrderedDict()
@@ -65,6 +66,10 @@ class Store:
         if found is None:
             found = self._by_content[content] = len(self._offsets)
             self._append(layout, part, raw, element)
+            if _may_repeat(raw, element):
+                keys = duplicate_keys(raw)
+                if keys:
+                    self.duplicates[found] = keys
         return found
 
     def _append(self, layout: Layout, part: PromptPart, raw: bytes, element: Element) -> None:
@@ -120,6 +125,11 @@ class Store:
 def count_pieces(element: Element, count: Callable[[str], int]) -> int:
     """Count the tokens of an element; pieces are hard boundaries."""
     return sum(count(piece.text) for piece in element.pieces)
+
+
+def _may_repeat(raw: bytes, element: Element) -> bool:
+    """Say whether a JSON text has more keys than its value kept; strings that look like keys count too."""
+    return raw.count(b'":') + raw.count(b'" :') - raw.count(b'\\":') > keys_in(element.value)
 
 
 def _index(known: list[Any], item: Any) -> int:

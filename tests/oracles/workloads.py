@@ -53,3 +53,67 @@ def _one(rng: random.Random, made: list[Record], sessions: list, heads: list, te
     if salt:
         record["salt"] = salt
     return record
+
+
+Job = dict[str, Any]
+
+
+def plan(engine: str) -> list[Job]:
+    """List the fixed jobs of an engine: a seed and its parameters; the capacities force heavy eviction."""
+    return list({"vllm": _vllm, "sglang": _sglang, "llamacpp": _llamacpp}[engine]())
+
+
+def requests_of(job: Job) -> list[Record]:
+    """Make the requests of a job again from its seed."""
+    made = chat(job["seed"], salts="slots" not in job)
+    if "slots" in job:  # the server generates one forced token, so its answer is known
+        made = [{"tokens": r["tokens"], "output": [_forced(r)] * (1 + len(r["tokens"]) % 4)} for r in made]
+    return made
+
+
+def _forced(record: Record) -> int:
+    return int((record.get("output") or [300 + len(record["tokens"]) % 900])[0])
+
+
+def _longest(seed: int) -> int:
+    return max(len(r["tokens"]) + len(r.get("output", [])) for r in chat(seed))
+
+
+def _vllm() -> Any:
+    for number, block in enumerate((1, 2, 3, 4, 8, 16, 32, 64) * 5):
+        rng = random.Random(number)
+        seed = 5000 + number
+        room = rng.choice((0.7, 1.05, 1.3, 2, 5, 50))
+        yield {
+            "seed": seed,
+            "block_size": block,
+            "capacity": max(1, int(room * _longest(seed) / block) + 1),
+            "eagle": number % 5 == 4,
+        }
+
+
+def _sglang() -> Any:
+    policies = ("lru", "lfu", "fifo", "mru", "filo", "priority", "slru")
+    for number in range(49):
+        rng = random.Random(number)
+        seed, page = 6000 + number, rng.choice((1, 1, 2, 4, 8, 16, 64))
+        room = rng.choice((0.7, 1.05, 1.3, 2, 5, 50))
+        yield {
+            "seed": seed,
+            "page_size": page,
+            "capacity": int(room * _longest(seed)) + page,
+            "policy": policies[number % 7],
+            "insert": "two-step" if number % 3 == 2 else "once",
+        }
+
+
+def _llamacpp() -> Any:
+    for number in range(36):
+        rng = random.Random(number)
+        yield {
+            "seed": 7000 + number,
+            "slots": rng.choice((1, 1, 2, 3, 4)),
+            "ram_cache": rng.choice((0, 64, -1)),
+            "cache_reuse": rng.choice((0, 0, 2, 8)),
+            "similarity": rng.choice((0.1, 0.1, 0.5, 0.0)),
+        }

@@ -15,7 +15,180 @@ PARTS: dict[str, str] = {'cjk_date': '(?:(?:19|20)\\d\\d ?[年년] ?)?\\d{1,2} ?
  'zone': '(?: ?(?:Z\\b|[+-]\\d\\d:?\\d\\d\\b|(?:UTC|GMT)(?: '
          '?[+-]\\d{1,2}(?::?\\d\\d)?)?\\b|[A-Z]{1,4}[SD]?T\\b|\\((?:UTC|GMT)?[A-Z0-9 :+-]{2,12}\\)))?'}
 
-CARDS: dict[str, dict[str, Any]] = {'commit-hash': {'id': 'commit-hash',
+CARDS: dict[str, dict[str, Any]] = {'base-url-mismatch': {'id': 'base-url-mismatch',
+                       'group': 'settings files',
+                       'summary': 'settings files that spell one server in two ways',
+                       'why': '`localhost`, `127.0.0.1`, another case or another port: clients that should '
+                              "share a server's cache ask different addresses, or a proxy\n"
+                              'treats them as different ones.',
+                       'what': 'In a pair of settings files (`settings.json` and `config.toml`): base URLs '
+                               'that are not equal byte for byte.',
+                       'instead': 'Write the address once and the same way in both.',
+                       'message': 'the base URLs of the two settings files differ',
+                       'severity': 'warning',
+                       'confidence': 'high',
+                       'fix': 'display',
+                       'references': ['https://www.rfc-editor.org/rfc/rfc3986#section-6']},
+ 'base-url-slash': {'id': 'base-url-slash',
+                    'group': 'settings files',
+                    'summary': 'a base URL that ends in a slash',
+                    'why': 'Clients join base and path by string. With a slash at the end some send '
+                           '`//chat/completions`, which proxies route (and cache) as\n'
+                           'another address, and two settings files that mean the same server are not equal '
+                           'byte for byte.',
+                    'what': 'In a settings file: `api_base`, `base_url` and the like that end in `/`.',
+                    'instead': 'Write it without the slash, the same way everywhere.',
+                    'message': 'the base URL ends in a slash',
+                    'severity': 'warning',
+                    'confidence': 'high',
+                    'fix': 'safe',
+                    'references': ['https://www.rfc-editor.org/rfc/rfc3986#section-6']},
+ 'base-url-suffix': {'id': 'base-url-suffix',
+                     'group': 'settings files',
+                     'summary': 'a base URL with a version path, an endpoint or a query',
+                     'why': 'Clients add `/v1` and the endpoint themselves. A base URL that has them already '
+                            'gives `/v1/v1`, or works in one client and not in the\n'
+                            'other, so that two programs which mean one server ask two; a query string can '
+                            'end up in the middle of the path.',
+                     'what': 'In a settings file: a base URL that ends in `/v1`, the path of one endpoint, a '
+                             'query, a fragment or blanks.',
+                     'instead': "Keep scheme, host and port (and a proxy's own prefix) only; put what else "
+                                'is needed into the settings made for it.',
+                     'message': 'the base URL has a part that clients add themselves',
+                     'severity': 'warning',
+                     'confidence': 'high',
+                     'fix': 'unsafe',
+                     'references': ['https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html']},
+ 'below-minimum': {'id': 'below-minimum',
+                   'group': 'cache rules of the provider',
+                   'summary': "a marked prefix that is shorter than the model's minimum",
+                   'why': 'Providers cache nothing below a minimum length (512 to 4,096 tokens at Anthropic, '
+                          '1,024 at OpenAI) and say nothing about it. The\n'
+                          'marker has no effect, and both usage fields stay zero.',
+                   'what': 'In a request or log: a marker whose prefix is certainly shorter than the minimum '
+                           'of the model.',
+                   'instead': 'Leave the marker out, or mark further behind. Padding a short prompt costs '
+                              'more than it saves in most cases.',
+                   'message': "the marked prefix of {1} bytes is below this model's minimum of {0} tokens, "
+                              'so nothing is cached',
+                   'severity': 'warning',
+                   'confidence': 'high',
+                   'fix': 'display',
+                   'references': ['https://github.com/deepset-ai/haystack-core-integrations/pull/2051',
+                                  'https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching#cache-limitations']},
+ 'blank-run': {'id': 'blank-run',
+               'group': 'bytes',
+               'summary': 'a run of blank lines that a template section leaves behind',
+               'why': 'Sections that are sometimes empty leave runs of blank lines whose length varies. The '
+                      'text reads the same, the tokens differ.',
+               'what': 'In one text: four or more blank lines in a row (low confidence). In a log: texts '
+                       'that are equal but for blank lines.',
+               'instead': 'Join the sections that are there with one fixed separator, instead of leaving '
+                          'gaps for those that are not.',
+               'message': 'a run of blank lines, as empty template sections leave them',
+               'severity': 'info',
+               'confidence': 'low',
+               'fix': 'safe',
+               'references': ['https://jinja.palletsprojects.com/en/stable/templates/#whitespace-control']},
+ 'block-boundary': {'id': 'block-boundary',
+                    'group': 'cache rules of the provider',
+                    'summary': 'a shared prefix that ends within a cache block',
+                    'why': 'Self-hosted engines and chunked stores share whole blocks (16 tokens in vLLM, 64 '
+                           "in SGLang's pages, 256 in LMCache). The rest of a\n"
+                           'shared prefix up to the next boundary is computed again in every request. It is '
+                           'little per request, and it adds up.',
+                    'what': 'In `replay`: tokens of shared prefixes that are lost to the last partial block. '
+                            'It is a number, not a fault of the prompt.',
+                    'instead': 'Mostly nothing. If many short prompts share one prefix just below a '
+                               'boundary, a few words more or less help.',
+                    'message': '{0} tokens of the shared prefix are lost to the last partial block of {1}',
+                    'severity': 'info',
+                    'confidence': 'low',
+                    'fix': 'display',
+                    'references': ['https://docs.vllm.ai/en/latest/design/prefix_caching.html',
+                                   'https://docs.lmcache.ai/']},
+ 'bom-or-zero-width': {'id': 'bom-or-zero-width',
+                       'group': 'bytes',
+                       'summary': 'a byte order mark or another invisible character',
+                       'why': 'An invisible character is a token like any other. A byte order mark at the '
+                              'head of a file moves everything behind it: readers that\n'
+                              'drop it and readers that keep it share no prefix at all.',
+                       'what': 'In one text: a byte order mark, zero-width spaces and joiners, word joiners, '
+                               'soft hyphens, bidi marks or tag characters, where the\n'
+                               'script does not need them. Joiners in emoji and in Arabic, Persian and Indic '
+                               'text, and zero-width spaces in Thai or Khmer are\n'
+                               'spelling and silent. In a log: texts that are equal without them.',
+                       'instead': 'Save prompts as UTF-8 without BOM, and remove invisible characters from '
+                                  'text that was pasted in.',
+                       'message': 'invisible character: {1}',
+                       'severity': 'warning',
+                       'confidence': 'medium',
+                       'fix': 'safe',
+                       'references': ['https://github.com/JunjoSick/bookforge/issues/85',
+                                      'https://www.unicode.org/faq/utf_bom.html']},
+ 'breakpoint-misplaced': {'id': 'breakpoint-misplaced',
+                          'group': 'cache rules of the provider',
+                          'summary': 'a cache marker on a block that changes every time',
+                          'why': 'An entry is written up to the marker and found again only if everything up '
+                                 'to the marker is equal. On a block with a clock it is\n'
+                                 'written in each request, paid at the higher price, and never read.',
+                          'what': 'In a request: a marker on a block that holds a volatile value, with '
+                                  'stable blocks before it. In a log: a marker behind the fork.',
+                          'instead': 'Put the marker on the last block that stays the same; what changes '
+                                     'goes behind it.',
+                          'message': 'the marker stands on a block that changes ({value}); {1} is the last '
+                                     'stable one',
+                          'severity': 'warning',
+                          'confidence': 'medium',
+                          'fix': 'safe',
+                          'references': ['https://github.com/AstrBotDevs/AstrBot/issues/9625',
+                                         'https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching']},
+ 'cache-disabled': {'id': 'cache-disabled',
+                    'group': 'settings files',
+                    'summary': 'a prefix cache that is switched off',
+                    'why': 'With the cache off on either side every request computes its whole prompt, '
+                           'however stable it is.',
+                    'what': 'In settings files: the cache of client or server off while the other side has '
+                            'it on, or off in the settings of an agent.',
+                    'instead': 'Switch it on on both sides; if it is off on purpose, allow the rule for that '
+                               'file.',
+                    'message': 'the prefix cache is off here',
+                    'severity': 'warning',
+                    'confidence': 'high',
+                    'fix': 'display',
+                    'references': ['https://docs.vllm.ai/en/latest/features/automatic_prefix_caching.html']},
+ 'cached-tokens-dropped': {'id': 'cached-tokens-dropped',
+                           'group': 'source',
+                           'summary': 'a token total that leaves out cached input',
+                           'why': 'Some APIs count cached input apart from `input_tokens`. A total of input '
+                                  'and output then misses most of what was sent: dashboards show\n'
+                                  'falling usage and a hit rate that does not exist.',
+                           'what': 'In source: a sum or cost of input and output tokens of an Anthropic '
+                                   'response without the cache_read and cache_creation fields.',
+                           'instead': 'Add `cache_read_input_tokens` and `cache_creation_input_tokens`, at '
+                                      'their own prices.',
+                           'message': 'this token total leaves out cached input',
+                           'severity': 'warning',
+                           'confidence': 'medium',
+                           'fix': 'display',
+                           'references': ['https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching#tracking-cache-performance']},
+ 'chunk-prefix-mismatch': {'id': 'chunk-prefix-mismatch',
+                           'group': 'settings files',
+                           'summary': 'a chunk size that does not fit the shared prefix',
+                           'why': 'A chunked cache keeps whole chunks only. A shared prefix of 600 tokens '
+                                  'with chunks of 256 loses 88 tokens in every request, and one\n'
+                                  'that is shorter than a chunk is not cached at all.',
+                           'what': 'In a pair of settings files: tokens of the shared prefix lost to the '
+                                   'last partial chunk, or a chunk that is no multiple of a block.',
+                           'instead': "Choose a smaller chunk, a multiple of the engine's block (16), or "
+                                      'fill the prefix up to the boundary.',
+                           'message': 'the chunk size does not fit the shared prefix',
+                           'severity': 'warning',
+                           'confidence': 'medium',
+                           'fix': 'display',
+                           'references': ['https://docs.lmcache.ai/',
+                                          'https://docs.vllm.ai/en/latest/design/prefix_caching.html']},
+ 'commit-hash': {'id': 'commit-hash',
                  'group': 'volatile values',
                  'summary': 'a commit id that moves with the repository',
                  'why': 'The head commit changes whenever someone commits, the agent included, and takes the '
@@ -74,6 +247,37 @@ CARDS: dict[str, dict[str, Any]] = {'commit-hash': {'id': 'commit-hash',
                                         ')?[A-Za-z]',
                                'mixed': 'alnum'},
                               {'regex': '\\b[0-9a-f]{7,12}\\b', 'mixed': 'alnum', 'confidence': 'low'}]},
+ 'compaction': {'id': 'compaction',
+                'group': 'history',
+                'summary': 'a history that was replaced by a summary',
+                'why': 'Compaction resets the cache: the next request shares the system prompt and tools at '
+                       'best. Done rarely it pays; done every few turns\n'
+                       'it costs more than it saves. The compaction call itself must reuse the same prefix.',
+                'what': 'In a log: a session whose next request holds a summary in place of most of its '
+                        'messages.',
+                'instead': 'Compact in large steps, keep tools and system prompt byte for byte, and run the '
+                           'summary as one more turn of the same prefix.',
+                'message': 'the history was replaced by a summary',
+                'severity': 'info',
+                'confidence': 'medium',
+                'fix': 'display',
+                'references': ['https://platform.openai.com/docs/guides/prompt-caching',
+                               'https://docs.anthropic.com/en/docs/build-with-claude/context-editing']},
+ 'content-shape': {'id': 'content-shape',
+                   'group': 'order and form',
+                   'summary': 'a text as string in one request and as list of blocks in another',
+                   'why': 'Servers that keep the shape (and chat templates that print it) see other tokens. '
+                          'Clients that turn the marked message into a list\n'
+                          'and back into a string one turn later break the history every turn.',
+                   'what': 'In a log: content that is equal as text, once a string and once a list of text '
+                           'blocks.',
+                   'instead': 'Use one shape for all messages, lists wherever markers are in use.',
+                   'message': 'the same text is once a string and once a list',
+                   'severity': 'warning',
+                   'confidence': 'high',
+                   'fix': 'safe',
+                   'references': ['https://github.com/BYK/loreai/issues/1327',
+                                  'https://github.com/NousResearch/hermes-agent/issues/68085']},
  'counter': {'id': 'counter',
              'group': 'volatile values',
              'summary': 'a number that counts requests, turns or what is left',
@@ -397,6 +601,21 @@ CARDS: dict[str, dict[str, Any]] = {'commit-hash': {'id': 'commit-hash',
                         'confidence': 'low'},
                        {'regex': '(?i:year|année|jahr|año)\\b(?i: is)?[ :=]{1,3}((?:19|20)\\d\\d)\\b',
                         'confidence': 'low'}]},
+ 'duplicate-key': {'id': 'duplicate-key',
+                   'group': 'order and form',
+                   'summary': 'a key or a tool name that occurs twice',
+                   'why': 'Which of two equal keys counts is up to each parser, and re-serialising drops '
+                          'one: the prompt then changes without anybody having\n'
+                          'edited it. Two tools of one name are refused by some servers and shadow each '
+                          'other in others.',
+                   'what': 'In one file or body: an object with the same key twice, or a tool list with the '
+                           'same name twice.',
+                   'instead': 'Keep one of them. Give tools of several servers a prefix each.',
+                   'message': '{value} occurs a second time',
+                   'severity': 'warning',
+                   'confidence': 'high',
+                   'fix': 'display',
+                   'references': ['https://www.rfc-editor.org/rfc/rfc8259#section-4']},
  'dynamic-before-static': {'id': 'dynamic-before-static',
                            'group': 'layout',
                            'summary': 'text of one request in front of the bulk of the shared text',
@@ -510,6 +729,41 @@ CARDS: dict[str, dict[str, Any]] = {'commit-hash': {'id': 'commit-hash',
                         {'regex': '\\b1[4-9]\\d{8}(?:\\.\\d{1,9}|\\d{3}|\\d{6}|\\d{9})?\\b',
                          'needs': ['1'],
                          'confidence': 'low'}]},
+ 'escape-style': {'id': 'escape-style',
+                  'group': 'bytes',
+                  'summary': 'characters escaped in one request and literal in another',
+                  'why': 'JSON inside a string (tool arguments, tool results) keeps its escapes when the '
+                         'outer JSON is decoded: `\\u00e9` and `é` are then six\n'
+                         'tokens and one. A library that re-serialises arguments rewrites the history '
+                         'without changing its meaning.',
+                  'what': 'In a log: JSON strings inside a prompt that are equal once parsed. Escapes of the '
+                          'outer JSON vanish on decoding and do not count.\n'
+                          'In one text: a literal `\\u00e9` (low confidence).',
+                  'instead': 'Send tool arguments back as the bytes that came, or always serialise with '
+                             '`ensure_ascii=False`.',
+                  'message': '{value} is an escape in the text itself; the model sees it spelled out',
+                  'severity': 'info',
+                  'confidence': 'low',
+                  'fix': 'safe',
+                  'references': ['https://github.com/langchain-ai/langchain/issues/32222',
+                                 'https://docs.python.org/3/library/json.html#character-encodings']},
+ 'fan-out-before-warm': {'id': 'fan-out-before-warm',
+                         'group': 'cache rules of the provider',
+                         'summary': 'parallel requests that all write the same prefix',
+                         'why': 'An entry can be read only when the request that writes it has begun to '
+                                'answer. Ten requests with one prefix sent at once are ten\n'
+                                'misses, and where writes cost extra, ten writes.',
+                         'what': 'In a log with times: requests with a long common prefix that start before '
+                                 'the first of them can have warmed the cache.',
+                         'instead': 'Send one request first (`max_tokens` 1 is enough), wait for its first '
+                                    'token, then send the others.',
+                         'message': '{0} requests with the same prefix started before the first one had '
+                                    'answered',
+                         'severity': 'warning',
+                         'confidence': 'medium',
+                         'fix': 'display',
+                         'references': ['https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching',
+                                        'https://platform.openai.com/docs/guides/prompt-caching']},
  'git-status': {'id': 'git-status',
                 'group': 'volatile values',
                 'summary': 'the state of a git work tree in text that is meant to be shared',
@@ -574,6 +828,253 @@ CARDS: dict[str, dict[str, Any]] = {'commit-hash': {'id': 'commit-hash',
                                        'files?|untracked files?|commits? (?:ahead|behind)))\\b',
                               'needs': ['change', 'file', 'commit'],
                               'confidence': 'high'}]},
+ 'history-rewrite': {'id': 'history-rewrite',
+                     'group': 'history',
+                     'summary': 'an earlier message that is not sent back as it was',
+                     'why': 'A conversation is cached as it was sent. Truncating an old tool result, '
+                            'rewording a reply or adding to a past message costs the cache\n'
+                            'from that message on, in every later turn.',
+                     'what': 'In a log: a message of the history whose text differs, where no rule that is '
+                             'more specific explains it.',
+                     'instead': 'Treat history as append-only: decide about truncation once, when a result '
+                                'enters the history.',
+                     'message': 'an earlier message was rewritten',
+                     'severity': 'warning',
+                     'confidence': 'high',
+                     'fix': 'display',
+                     'references': ['https://github.com/openclaw/openclaw/issues/95219',
+                                    'https://platform.openai.com/docs/guides/prompt-caching']},
+ 'image-reencode': {'id': 'image-reencode',
+                    'group': 'order and form',
+                    'summary': 'an image that is encoded again for each request',
+                    'why': 'An image counts hundreds of tokens and is compared by its bytes. Decoding, '
+                           'resizing and compressing it anew in every turn gives\n'
+                           'other bytes for the same picture, and everything behind it is read again.',
+                    'what': 'In a log: an image at the same place whose bytes or detail differ.',
+                    'instead': 'Encode an image once, keep the result, and send the same bytes, URL and '
+                               'detail in every turn.',
+                    'message': 'the image at this place has other bytes',
+                    'severity': 'warning',
+                    'confidence': 'high',
+                    'fix': 'display',
+                    'references': ['https://github.com/openclaw/openclaw/issues/23639',
+                                   'https://platform.openai.com/docs/guides/prompt-caching']},
+ 'instructions-edited': {'id': 'instructions-edited',
+                         'group': 'history',
+                         'summary': 'instructions that differ between requests',
+                         'why': 'The system prompt stands before everything but the tools. A memory block '
+                                'that is compiled into it, or a hint that is added in mid\n'
+                                'session, costs the whole conversation.',
+                         'what': 'In a log: system or developer text that differs, where no rule that is '
+                                 'more specific explains it.',
+                         'instead': 'Append changes as messages, and fold them into the system prompt when '
+                                    'the next session starts.',
+                         'message': 'the instructions differ',
+                         'severity': 'warning',
+                         'confidence': 'high',
+                         'fix': 'display',
+                         'references': ['https://github.com/letta-ai/letta/issues/3217',
+                                        'https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching']},
+ 'intact-but-not-read': {'id': 'intact-but-not-read',
+                         'group': 'cache rules of the provider',
+                         'summary': 'an equal prefix that the provider did not read from its cache',
+                         'why': 'The log says that the prefix was equal, long enough and young enough, and '
+                                'that nothing was read. Then the fault lies outside the\n'
+                                'prompt: routing to another machine, eviction, a proxy that drops markers, '
+                                'or a cache that is off.',
+                         'what': 'In a log with usage: a request that repeats a prefix above the minimum '
+                                 'within the lifetime, with zero cached tokens.',
+                         'instead': 'Set a routing key, check what a proxy passes on, and compare with a '
+                                    'direct request (`prefixlint probe`).',
+                         'message': '{0} tokens were equal to an earlier request, and none was read from the '
+                                    'cache',
+                         'severity': 'warning',
+                         'confidence': 'medium',
+                         'fix': 'display',
+                         'references': ['https://platform.openai.com/docs/guides/prompt-caching']},
+ 'invalid-setting': {'id': 'invalid-setting',
+                     'group': 'settings files',
+                     'summary': 'a setting of the wrong type or out of range',
+                     'why': 'Programs ignore or refuse such a value, and the cache then runs with a default '
+                            'that nobody chose.',
+                     'what': 'In `settings.json` and `config.toml` of the settings pair: what their JSON '
+                             'Schema does not allow.',
+                     'instead': 'Follow the schema in `prefixlint/schemas`.',
+                     'message': 'this value does not fit the schema of the file',
+                     'severity': 'error',
+                     'confidence': 'high',
+                     'fix': 'display',
+                     'references': ['https://json-schema.org/draft/2020-12']},
+ 'key-order': {'id': 'key-order',
+               'group': 'order and form',
+               'summary': 'the same JSON with its keys in another order',
+               'why': 'Chat templates and most providers print tool schemas and arguments in the order of '
+                      'their keys. Equal objects in another order are\n'
+                      'other tokens; self-hosted servers read the whole prompt again.',
+               'what': 'In a log: JSON below a tool, a tool input, a schema or inside a string that is equal '
+                       'but for the order of keys. In source:\n'
+                       '`json.dumps` into a prompt without `sort_keys`, where the order is not fixed.',
+               'instead': 'Serialise with `sort_keys=True` (or one fixed order), and send tool arguments '
+                          'back as the string that came.',
+               'message': 'the keys come in another order',
+               'severity': 'warning',
+               'confidence': 'high',
+               'fix': 'safe',
+               'references': ['https://github.com/OpenRouterTeam/ai-sdk-provider/issues/472',
+                              'https://github.com/Lakr233/FlowDown/issues/273',
+                              'https://www.rfc-editor.org/rfc/rfc8785']},
+ 'list-order': {'id': 'list-order',
+                'group': 'order and form',
+                'summary': 'the same items in another order',
+                'why': 'Memories, examples, files or search results that are listed in whatever order they '
+                       'were found make another text of the same content.\n'
+                       'One report measured 14 % reuse before and 95 % after sorting.',
+                'what': 'In a log: lines or list items that are a permutation of each other. In source: '
+                        '`os.listdir`, `glob`, a set or `random.shuffle`\n'
+                        'joined into a prompt.',
+                'instead': 'Sort before joining, by something that does not change (name, id, date added).',
+                'message': 'the same items come in another order',
+                'severity': 'warning',
+                'confidence': 'high',
+                'fix': 'unsafe',
+                'references': ['https://github.com/open-webui/open-webui/issues/28291',
+                               'https://docs.python.org/3/library/os.html#os.listdir']},
+ 'literal-key': {'id': 'literal-key',
+                 'group': 'settings files',
+                 'summary': 'an API key written into a settings file',
+                 'why': 'A key in a settings file ends up in version control, in logs and in prompts that '
+                        'quote the file. It also makes settings differ per\n'
+                        'person that could otherwise be equal.',
+                 'what': 'In a settings file: a value that is a key by its form, or stands under a name that '
+                         'holds one. The value is never shown.',
+                 'instead': 'Name an environment variable (`api_key_env`), and revoke a key that was '
+                            'committed.',
+                 'message': 'an API key stands in this file (the value is not shown here)',
+                 'severity': 'error',
+                 'confidence': 'high',
+                 'fix': 'display',
+                 'references': ['https://owasp.org/www-project-top-ten/',
+                                'https://docs.github.com/en/code-security/secret-scanning']},
+ 'lookback-exceeded': {'id': 'lookback-exceeded',
+                       'group': 'cache rules of the provider',
+                       'summary': 'more new blocks than the cache looks back over',
+                       'why': 'From each marker the server looks back a fixed number of blocks (20 at '
+                              'Anthropic) for an entry. A turn with many parallel tool calls\n'
+                              'adds more blocks than that, the entry of the turn before is not found, and '
+                              'the whole history is written again.',
+                       'what': 'In a request: a newest turn with as many blocks as the window or more, and '
+                               'no marker in between. In a log: the same, measured.',
+                       'instead': 'Keep the marker of the turn before as a second one, or mark a block in '
+                                  'the middle of long turns.',
+                       'message': 'the newest turn has {0} blocks, and the cache looks back over {1}',
+                       'severity': 'warning',
+                       'confidence': 'medium',
+                       'fix': 'unsafe',
+                       'references': ['https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching']},
+ 'message-inserted': {'id': 'message-inserted',
+                      'group': 'history',
+                      'summary': 'a message put between earlier ones',
+                      'why': 'A notice at a fixed depth from the end, or one that is put in front of the '
+                             'history, moves with each turn: all that stands behind it\n'
+                             'is read again every time.',
+                      'what': 'In a log: a new message in front of messages that were there before. In '
+                              'source: `messages.insert(0, ...)` between calls.',
+                      'instead': 'Append it, and keep it where it was when the history grows.',
+                      'message': 'a message was inserted in front of earlier ones',
+                      'severity': 'warning',
+                      'confidence': 'high',
+                      'fix': 'display',
+                      'references': ['https://github.com/SillyTavern/SillyTavern/issues/5852']},
+ 'model-switch': {'id': 'model-switch',
+                  'group': 'settings of a request',
+                  'summary': 'a session that goes on with another model',
+                  'why': 'Caches belong to one model. The first request after a switch pays for the whole '
+                         'conversation, and so does the first one after\n'
+                         'switching back if the entry has expired.',
+                  'what': 'In a log: a session whose model differs. In source: a model name that depends on '
+                          'the turn.',
+                  'instead': "Give other models sub-tasks with a context of their own, and keep the model's "
+                             'name out of the prompt.',
+                  'message': 'the model differs',
+                  'severity': 'warning',
+                  'confidence': 'high',
+                  'fix': 'display',
+                  'references': ['https://github.com/NousResearch/hermes-agent/issues/100336']},
+ 'newline-style': {'id': 'newline-style',
+                   'group': 'bytes',
+                   'summary': 'CRLF and LF line ends in one prompt',
+                   'why': 'A carriage return is a token of its own. When one section comes from a Windows '
+                          'checkout and the next from code, the bytes depend\n'
+                          'on the machine that built the prompt, and two machines share nothing behind the '
+                          'first CRLF.',
+                   'what': 'In one text: both CRLF and LF. In a log: texts that are equal but for their line '
+                           'ends.',
+                   'instead': 'Read prompt files with universal newlines, write them with LF, and set `* '
+                              'text=auto eol=lf` in `.gitattributes`.',
+                   'message': 'mixed line ends: {0}',
+                   'severity': 'warning',
+                   'confidence': 'medium',
+                   'fix': 'safe',
+                   'references': ['https://github.com/openclaw/openclaw/issues/60731',
+                                  'https://git-scm.com/docs/gitattributes#_eol']},
+ 'number-format': {'id': 'number-format',
+                   'group': 'bytes',
+                   'summary': 'one number spelled in two ways',
+                   'why': '`0`, `0.0` and `0e0` are equal to a parser and different to a cache. A tool input '
+                          'that went through another JSON library comes back\n'
+                          'with another spelling, and the history behind it is read again.',
+                   'what': 'In a log: numbers that are equal in value and differ in spelling, in bodies, '
+                           'tool inputs and JSON inside strings.',
+                   'instead': 'Keep the original bytes of tool inputs, or write integral floats as integers '
+                              '(JSON Schema counts 0.0 as an integer).',
+                   'message': '{0} and {1} are the same number',
+                   'severity': 'warning',
+                   'confidence': 'high',
+                   'fix': 'safe',
+                   'references': ['https://github.com/QwenLM/qwen-code/issues/2667',
+                                  'https://www.rfc-editor.org/rfc/rfc8785']},
+ 'param-change': {'id': 'param-change',
+                  'group': 'settings of a request',
+                  'summary': 'a setting that belongs to the prompt and changes between requests',
+                  'why': 'Thinking mode, effort, tool choice, output schema and the like are printed into '
+                         'the prompt or keyed into the cache. Switching them\n'
+                         'between turns loses the messages at least, and the system prompt at worst.',
+                  'what': 'In a log: a setting before the messages that differs. In source: such a setting '
+                          'that depends on the turn.',
+                  'instead': 'Keep the setting for the whole session; ask for a different effort or form in '
+                             'the newest message.',
+                  'message': 'a setting that is part of the prompt differs',
+                  'severity': 'warning',
+                  'confidence': 'high',
+                  'fix': 'display',
+                  'references': ['https://github.com/code-yeongyu/senpi/issues/1510',
+                                 'https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching#what-invalidates-the-cache']},
+ 'prefix-exceeds-model': {'id': 'prefix-exceeds-model',
+                          'group': 'settings files',
+                          'summary': 'a shared prefix that may be longer than the model takes',
+                          'why': "A prefix as long as the model's window leaves no room for a question: the "
+                                 'server refuses such requests.',
+                          'what': 'In a pair of settings files: `max_prefix_tokens` exceeds `max_model_len`, '
+                                  'or the shared prefix itself does.',
+                          'instead': 'Lower `max_prefix_tokens`, or serve the model with a longer window.',
+                          'message': 'max_prefix_tokens exceeds max_model_len',
+                          'severity': 'error',
+                          'confidence': 'high',
+                          'fix': 'display',
+                          'references': ['https://docs.vllm.ai/en/latest/serving/engine_args.html']},
+ 'prefix-too-long': {'id': 'prefix-too-long',
+                     'group': 'settings files',
+                     'summary': 'a shared prefix with more tokens than max_prefix_tokens',
+                     'why': 'What exceeds the limit is cut or not cached, so that requests share less than '
+                            'the settings promise.',
+                     'what': 'In a settings file: the tokens of `shared_prefix_file` exceed '
+                             '`max_prefix_tokens`.',
+                     'instead': 'Shorten the prefix or raise the limit.',
+                     'message': 'the shared prefix has more tokens than max_prefix_tokens',
+                     'severity': 'warning',
+                     'confidence': 'high',
+                     'fix': 'display',
+                     'references': ['https://docs.vllm.ai/en/latest/design/prefix_caching.html']},
  'random-id': {'id': 'random-id',
                'group': 'volatile values',
                'summary': 'an id, nonce or checksum that is new in every request',
@@ -753,6 +1254,83 @@ CARDS: dict[str, dict[str, Any]] = {'commit-hash': {'id': 'commit-hash',
                                         'confidence': 'low'},
                                        {'regex': '\\d{1,4} ?(?:秒|分钟|分鐘|小时|小時|天|分|時間|日)(?:前|后|後)',
                                         'needs': 'cjk'}]},
+ 'retrieved-context': {'id': 'retrieved-context',
+                       'group': 'history',
+                       'summary': 'retrieved text in front of text that stays',
+                       'why': 'Documents that are looked up for each question and put into the system prompt '
+                              'change it with every question; instructions and history\n'
+                              'behind them are never reused.',
+                       'what': 'In a log: text under a heading such as sources, context, documents or '
+                               'memories that differs in the system prompt.',
+                       'instead': 'Put sources into the user turn that asked for them, and leave them there '
+                                  'when the history grows.',
+                       'message': 'retrieved text differs in front of shared text',
+                       'severity': 'warning',
+                       'confidence': 'medium',
+                       'fix': 'unsafe',
+                       'references': ['https://github.com/Podden/openwebui_anthropic_api_manifold_pipe/issues/2',
+                                      'https://platform.openai.com/docs/guides/prompt-caching']},
+ 'role-change': {'id': 'role-change',
+                 'group': 'order and form',
+                 'summary': 'the same text under another role',
+                 'why': 'The role is part of the prompt. A notice that is sent as system text in one turn '
+                        'and as user text in the next (or hoisted to the head\n'
+                        'by a gateway) moves everything behind it.',
+                 'what': 'In a log: a message whose text is equal and whose role is not, or text that a '
+                         'gateway moved into the system prompt.',
+                 'instead': 'Decide the role once; send notices in the middle of a session as user or '
+                            'developer messages in their place.',
+                 'message': 'the same text has another role',
+                 'severity': 'warning',
+                 'confidence': 'high',
+                 'fix': 'unsafe',
+                 'references': ['https://github.com/router-for-me/CLIProxyAPI/issues/5490']},
+ 'routing-key': {'id': 'routing-key',
+                 'group': 'settings of a request',
+                 'summary': 'a routing or salt value that differs although the prompt does not',
+                 'why': '`prompt_cache_key`, `cache_salt` and LoRA names decide which cache is asked. If '
+                        'they differ per request, equal prompts are sent to\n'
+                        'different caches and share nothing; if one key serves too much traffic, it is '
+                        'spread out again.',
+                 'what': 'In a log: requests that share a prefix and differ in such a value. In source: a '
+                         'random or per-request value in it.',
+                 'instead': "Use one key per shared prefix (such as the prompt's name and version), and "
+                            'salts per tenant, not per request.',
+                 'message': 'requests with the same prefix are sent to different caches ({value})',
+                 'severity': 'warning',
+                 'confidence': 'medium',
+                 'fix': 'display',
+                 'references': ['https://platform.openai.com/docs/guides/prompt-caching',
+                                'https://docs.vllm.ai/en/latest/design/prefix_caching.html']},
+ 'shared-prefix-missing': {'id': 'shared-prefix-missing',
+                           'group': 'settings files',
+                           'summary': 'a shared prefix file that does not exist or is empty',
+                           'why': 'Without the file no request gets the shared prefix, and nothing is '
+                                  'shared; most clients say nothing about it.',
+                           'what': 'In a settings file: `shared_prefix_file` that names no file, or an empty '
+                                   'one.',
+                           'instead': 'Correct the path (it counts from the settings file), or switch the '
+                                      'prefix cache off on purpose.',
+                           'message': 'the shared prefix file does not exist or is empty',
+                           'severity': 'error',
+                           'confidence': 'high',
+                           'fix': 'display',
+                           'references': ['https://docs.vllm.ai/en/latest/design/prefix_caching.html']},
+ 'sliding-window': {'id': 'sliding-window',
+                    'group': 'history',
+                    'summary': 'a history that is cut at its front',
+                    'why': 'Dropping the oldest turns keeps the prompt short and makes each request begin '
+                           'with other text: behind the system prompt nothing is\n'
+                           'ever reused again, so the shorter prompt costs more than the long one.',
+                    'what': 'In a log: a request whose history is the earlier one without its first turns. '
+                            'In source: `messages[-n:]` before a call.',
+                    'instead': 'Cut rarely and in large steps (half of the window), or compact once, and '
+                               'keep the start fixed in between.',
+                    'message': 'the oldest turns were dropped',
+                    'severity': 'warning',
+                    'confidence': 'high',
+                    'fix': 'display',
+                    'references': ['https://platform.openai.com/docs/guides/prompt-caching']},
  'temp-path': {'id': 'temp-path',
                'group': 'volatile values',
                'summary': 'a temporary directory in text that is meant to be shared',
@@ -821,6 +1399,42 @@ CARDS: dict[str, dict[str, Any]] = {'commit-hash': {'id': 'commit-hash',
                             {'regex': '\\b(?:tmp|temp|pytest-of-|pytest-|sandbox[-_]|container[-_]|worktree[-_]|run[-_])[a-z0-9_]{0,12}\\d[a-z0-9_]{0,24}\\b',
                              'needs': ['tmp', 'temp', 'pytest', 'sandbox', 'container', 'worktree', 'run'],
                              'confidence': 'low'}]},
+ 'template-injected': {'id': 'template-injected',
+                       'group': 'layout',
+                       'summary': 'a chat template that adds something of its own to the prompt',
+                       'why': 'The JSON bodies are equal and the rendered prompts are not: the chat template '
+                              'prints the date, an empty think block that the next turn\n'
+                              'does not repeat, or the tool list in front of the newest message. All of that '
+                              "happens behind the client's back.",
+                       'what': 'In a chat template: `strftime_now(...)` and other clock calls, an empty '
+                               '`<think></think>` block, tools that are printed at the newest\n'
+                               'message. A constant date in an `else` branch is silent.',
+                       'instead': 'Pass the date as a template variable and pin it (`chat_template_kwargs`), '
+                                  'or serve an edited copy of the template.',
+                       'message': 'the chat template prints {1}',
+                       'severity': 'warning',
+                       'confidence': 'high',
+                       'fix': 'unsafe',
+                       'references': ['https://github.com/oobabooga/text-generation-webui/issues/6692',
+                                      'https://huggingface.co/docs/transformers/chat_templating_writing']},
+ 'thinking-stripped': {'id': 'thinking-stripped',
+                       'group': 'history',
+                       'summary': 'reasoning that is in the cache and not in the next request',
+                       'why': 'The server holds what the model wrote, thoughts included. A client or chat '
+                              'template that leaves the thoughts out of the next request\n'
+                              'breaks the prefix at the start of every reply, although the JSON bodies show '
+                              'no change.',
+                       'what': 'In a log: a reply that comes back without its thinking part. In a chat '
+                               'template: text cut at `</think>` before it is printed; many\n'
+                               'published templates do that on purpose.',
+                       'instead': "Send reasoning back where the API allows it, and use the template's "
+                                  'option to keep thinking, if it has one.',
+                       'message': 'thoughts of earlier replies are cut out, so the cache ends at each reply',
+                       'severity': 'warning',
+                       'confidence': 'high',
+                       'fix': 'display',
+                       'references': ['https://github.com/can1357/oh-my-pi/issues/3541',
+                                      'https://github.com/ggml-org/llama.cpp/issues/21912']},
  'timestamp': {'id': 'timestamp',
                'group': 'volatile values',
                'summary': 'a clock time in text that is meant to be shared',
@@ -1013,6 +1627,204 @@ CARDS: dict[str, dict[str, Any]] = {'commit-hash': {'id': 'commit-hash',
                             {'regex': '\\b(?:1[0-2]|0?[1-9]) ?(?:[AaPp][Mm]\\b|[ap]\\.m\\.)(?: '
                                       '[A-Z]{1,4}[SD]?T\\b)?',
                              'confidence': 'low'}]},
+ 'too-many-breakpoints': {'id': 'too-many-breakpoints',
+                          'group': 'cache rules of the provider',
+                          'summary': 'more cache markers than the API takes',
+                          'why': 'The request is refused, or markers beyond the limit are ignored; an '
+                                 'automatic marker counts as one.',
+                          'what': "In a request: more explicit markers than the model's limit (four at "
+                                  'Anthropic).',
+                          'instead': 'Mark the end of the tools, the end of the system prompt and the newest '
+                                     'message; older markers are found by looking back.',
+                          'message': '{0} cache markers, {1} are allowed',
+                          'severity': 'error',
+                          'confidence': 'high',
+                          'fix': 'unsafe',
+                          'references': ['https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching']},
+ 'tool-call-id': {'id': 'tool-call-id',
+                  'group': 'tools',
+                  'summary': 'the id of a past tool call that is made up anew',
+                  'why': 'Ids of tool calls are part of the history. A client that loses them and makes new '
+                         'ones whenever it rebuilds the history changes every\n'
+                         'turn that had a tool call.',
+                  'what': 'In a log: the id of a past call, or its result, that differs. In source: a random '
+                          'fallback id while history is rebuilt.',
+                  'instead': 'Keep the ids that the server gave, or derive missing ones from name, arguments '
+                             'and position.',
+                  'message': 'the id of a past tool call differs',
+                  'severity': 'warning',
+                  'confidence': 'high',
+                  'fix': 'display',
+                  'references': ['https://github.com/NousResearch/hermes-agent/issues/3991']},
+ 'tool-def-change': {'id': 'tool-def-change',
+                     'group': 'tools',
+                     'summary': 'a tool whose description or schema differs between requests',
+                     'why': 'A description that counts agents, names the date, or carries a warning after a '
+                            'failure changes text at the very front of the prompt:\n'
+                            'tools, system prompt and history are all read again.',
+                     'what': 'In a log: a tool of the same name with another description or schema (but for '
+                             'key order, which has its own rule).',
+                     'instead': 'Freeze tool definitions for the session and append hints as messages.',
+                     'message': 'the definition of this tool differs',
+                     'severity': 'warning',
+                     'confidence': 'high',
+                     'fix': 'display',
+                     'references': ['https://github.com/OpenDigitalProductFactory/opendigitalproductfactory/issues/4251']},
+ 'tool-order': {'id': 'tool-order',
+                'group': 'order and form',
+                'summary': 'the same tools in another order',
+                'why': 'Tools stand at the very front of a prompt. When their order comes from a hash map, a '
+                       'set or whichever server answered first, the\n'
+                       'first moved tool ends the prefix and everything behind it is lost, system prompt '
+                       'included.',
+                'what': 'In a log: tool lists that hold equal tools in another order. In source: a map or '
+                        'set that is iterated into the tool list. An\n'
+                        'unsorted list as such is no fault: what counts is that it stays.',
+                'instead': 'Sort tools by name, built-in ones first, once, where the list is made.',
+                'message': 'the tools come in another order',
+                'severity': 'warning',
+                'confidence': 'high',
+                'fix': 'safe',
+                'references': ['https://github.com/openai/codex/issues/2611',
+                               'https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching']},
+ 'tool-set-change': {'id': 'tool-set-change',
+                     'group': 'tools',
+                     'summary': 'a tool that is added or removed between requests',
+                     'why': 'Tools are printed before the system prompt and the history. Adding one when it '
+                            'is first needed, or dropping one that is not, makes\n'
+                            'the provider read the whole conversation again.',
+                     'what': 'In a log: tool lists that hold other tools. In source: a tool list that '
+                             'depends on the turn.',
+                     'instead': 'Declare all tools from the start and restrict them by `tool_choice` or '
+                                'allowed tools, or load them at the tail (tool search,\n'
+                                'deferred loading) where the API has it.',
+                     'message': 'the tool list holds other tools',
+                     'severity': 'warning',
+                     'confidence': 'high',
+                     'fix': 'display',
+                     'references': ['https://github.com/QwenLM/qwen-code/issues/8276',
+                                    'https://platform.openai.com/docs/guides/function-calling',
+                                    'https://manus.im/blog/Context-Engineering-for-AI-Agents-Lessons-from-Building-Manus']},
+ 'trailing-whitespace': {'id': 'trailing-whitespace',
+                         'group': 'bytes',
+                         'summary': 'blanks at the end of lines or of the prompt',
+                         'why': 'Blanks at line ends are tokens that nobody sees. An editor, a formatter or '
+                                '`strip()` in one of two code paths removes them, and\n'
+                                'from there on nothing of the cached prefix is reused.',
+                         'what': "In one prompt file: blanks or tabs before a line end, except Markdown's "
+                                 'two-blank line break and fenced code. In a log: texts that\n'
+                                 'are equal but for blanks at line ends or at the end.',
+                         'instead': 'Strip line ends once, where the prompt is made, and send generated text '
+                                    'back unchanged.',
+                         'message': 'blanks at the end of the line ({1} such lines in this text)',
+                         'severity': 'info',
+                         'confidence': 'medium',
+                         'fix': 'safe',
+                         'references': ['https://github.com/SillyTavern/SillyTavern/issues/4611',
+                                        'https://spec.commonmark.org/0.31.2/#hard-line-breaks']},
+ 'ttl-expired': {'id': 'ttl-expired',
+                 'group': 'cache rules of the provider',
+                 'summary': 'a pause longer than the cache keeps its entries',
+                 'why': 'Entries live for minutes (five at Anthropic unless an hour was asked for). A '
+                        'session that pauses longer pays for its whole history\n'
+                        'again, equal or not.',
+                 'what': 'In a log with times: requests of one session whose gap exceeds the lifetime, while '
+                         'the prefix is equal.',
+                 'instead': 'Ask for the longer lifetime where pauses are common, or send a keep-alive '
+                            'before the entry expires, if that is cheaper.',
+                 'message': 'the pause before this request is longer than the cache keeps its entries',
+                 'severity': 'info',
+                 'confidence': 'medium',
+                 'fix': 'display',
+                 'references': ['https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching#1-hour-cache-duration']},
+ 'ttl-order': {'id': 'ttl-order',
+               'group': 'cache rules of the provider',
+               'summary': 'a long-lived cache marker behind a short-lived one',
+               'why': 'Markers with the longer lifetime must come first; the API refuses the request '
+                      'otherwise.',
+               'what': 'In a request: a 1-hour marker behind a 5-minute one, in the order tools, system, '
+                       'messages.',
+               'instead': 'Give the longer lifetime to what stands first (tools, system) and the shorter one '
+                          'to the messages.',
+               'message': 'a {0} marker stands behind a {1} one ({2})',
+               'severity': 'error',
+               'confidence': 'high',
+               'fix': 'unsafe',
+               'references': ['https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching#mixing-different-ttls']},
+ 'unicode-normalization': {'id': 'unicode-normalization',
+                           'group': 'bytes',
+                           'summary': 'letters written as base and mark, or broken surrogates',
+                           'why': '"é" can be one character or two. Both look the same and mean the same, '
+                                  'but they are different tokens: file names from macOS come\n'
+                                  'decomposed, the same names from Linux composed, and the cached prefix '
+                                  'ends at the first of them.',
+                           'what': 'In one text: a base letter followed by a combining mark although the '
+                                   'composed character exists, or half of a surrogate pair (text\n'
+                                   'cut in the middle of an emoji). In a log: texts that are equal after '
+                                   'NFC.',
+                           'instead': 'Normalize to NFC where names and texts enter the prompt; keep the raw '
+                                      'name for tool calls.',
+                           'message': '{value} is not in composed form (NFC)',
+                           'severity': 'warning',
+                           'confidence': 'medium',
+                           'fix': 'safe',
+                           'references': ['https://www.unicode.org/reports/tr15/',
+                                          'https://github.com/ggml-org/llama.cpp/issues/7122']},
+ 'unknown-provider': {'id': 'unknown-provider',
+                      'group': 'settings files',
+                      'summary': 'a provider or wire protocol that is not defined',
+                      'why': 'Codex falls back or fails at start; a misspelt wire protocol sends other '
+                             'bodies than meant, and the cache of the right one stays cold.',
+                      'what': 'In Codex `config.toml`: `model_provider` without a `[model_providers.NAME]`, '
+                              'a provider without base_url, an unknown `wire_api`.',
+                      'instead': 'Use the name of a defined or built-in provider, and `responses` or `chat` '
+                                 'as wire_api.',
+                      'message': 'this provider or wire protocol is not defined',
+                      'severity': 'error',
+                      'confidence': 'high',
+                      'fix': 'display',
+                      'references': ['https://github.com/openai/codex/blob/main/docs/config.md']},
+ 'unknown-setting': {'id': 'unknown-setting',
+                     'group': 'settings files',
+                     'summary': 'a key that the program does not know',
+                     'why': 'A misspelt key is ignored without a word: the cache option that somebody meant '
+                            'to set is not set.',
+                     'what': 'In `settings.json` and `config.toml` of the settings pair: a key that is in no '
+                             'schema, with the nearest known one.',
+                     'instead': 'Correct the spelling, or remove the key.',
+                     'message': 'this key is not known and has no effect',
+                     'severity': 'warning',
+                     'confidence': 'high',
+                     'fix': 'display',
+                     'references': ['https://json-schema.org/draft/2020-12']},
+ 'unrendered-placeholder': {'id': 'unrendered-placeholder',
+                            'group': 'layout',
+                            'summary': 'a template variable that was sent as it stands',
+                            'why': 'A request that says `{{user_name}}` to the model was built past its '
+                                   'template. The requests in which the variable was filled in share\n'
+                                   'nothing behind it with those in which it was not.',
+                            'what': 'In a request body: `{{name}}`, `${name}` or `{name}` in system or tool '
+                                    'text, outside code and examples.',
+                            'instead': 'Render the template before sending; make missing variables an error '
+                                       '(`StrictUndefined` in Jinja).',
+                            'message': '{value} was not filled in',
+                            'severity': 'warning',
+                            'confidence': 'medium',
+                            'fix': 'display',
+                            'references': ['https://jinja.palletsprojects.com/en/stable/api/#jinja2.StrictUndefined']},
+ 'unused-allow': {'id': 'unused-allow',
+                  'group': 'source',
+                  'summary': 'an exception that suppresses nothing',
+                  'why': 'Exceptions that are no longer needed hide the next fault of the same kind at the '
+                         'same place.',
+                  'what': 'In source: a comment `# prefixlint: allow[rule-id]` on a line where that rule '
+                          'finds nothing. In configuration: an unused entry.',
+                  'instead': 'Remove it.',
+                  'message': 'this exception suppresses nothing',
+                  'severity': 'info',
+                  'confidence': 'high',
+                  'fix': 'display',
+                  'references': ['https://docs.astral.sh/ruff/rules/unused-noqa/']},
  'user-or-host': {'id': 'user-or-host',
                   'group': 'volatile values',
                   'summary': 'a user, device or place in front of text that all users share',

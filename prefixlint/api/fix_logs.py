@@ -85,7 +85,7 @@ def fix(run: Run, targets: list[Target]) -> None:
     drafts = list(_drafts(run, [t.path for t in targets], opened))
     for draft, new in zip(drafts, canonical([d.old for d in drafts], run.options), strict=True):
         draft.new = new
-    if run.options.unsafe and len(drafts) > 1:
+    if len(drafts) > 1:
         _move(run, drafts)
     _verify(run, drafts)
     for draft in drafts:
@@ -112,10 +112,11 @@ def canonical(bodies: list[Json], options: FixOptions) -> list[Json]:
 
 
 def _move(run: Run, drafts: list[Draft]) -> None:
-    """Do the unsafe edits, then the safe ones again: text that moved may have hidden what else differs."""
+    """Work on the forks that are left, then agree again: text that moved may have hidden what else differs."""
     from prefixlint.api import fix_moves
 
-    bodies, notes = fix_moves.apply(drafts, request_with)
+    options = run.options
+    bodies, notes = fix_moves.apply(drafts, request_with, unsafe=options.unsafe, all_roles=options.all_roles)
     run.notes += notes
     for draft, body, new in zip(drafts, bodies, canonical(bodies, run.options), strict=True):
         draft.new = settled(draft.old, new if new is not body else body)

@@ -1,4 +1,4 @@
-"""Move, pin and reorder what a log proves to change: the edits of ``fix --unsafe``.
+"""Work on what a log proves to change: spell it as it was spelled first, and with ``--unsafe`` move, pin or reorder it.
 
 The forks that ``diff`` finds drive it: each round takes the unwanted forks that are there, works on their places in
 all requests, and looks again. What was taken out of a system prompt is told at the end of the turn it belongs to.
@@ -7,15 +7,16 @@ all requests, and looks again. What was taken out of a system prompt is told at 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from prefixlint.canon import move
-from prefixlint.canon.agree import INSTRUCTIONS, TALK, digest, without_marks
-from prefixlint.canon.body import DEVELOPER
+from prefixlint.canon import adopt, move
+from prefixlint.canon.agree import INSTRUCTIONS, TALK, TOOLS, digest, without_marks
+from prefixlint.canon.body import DEVELOPER, place_marks, tool_name
 from prefixlint.canon.place import Ledger
 from prefixlint.canon.raw import RawLedger, with_completion
 from prefixlint.canon.values import at, replaced, with_value
+from prefixlint.canon.verify import equal
 from prefixlint.json_spans import split_pointer
 from prefixlint.model import FixNote, Fork, Json, Request
 
@@ -23,6 +24,13 @@ if TYPE_CHECKING:
     from prefixlint.api.fix_logs import Draft
 
 ROUNDS = 16
+# Differences without meaning; which of them may be made equal without being asked is what their cards say.
+SPELLINGS = frozenset(
+    (
+        *("newline-style", "trailing-whitespace", "unicode-normalization", "bom-or-zero-width", "escape-style"),
+        *("number-format", "key-order", "content-shape", "tool-order", "blank-run"),
+    )
+)
 _ID_KEYS = frozenset(("id", "tool_call_id", "tool_use_id", "toolUseId", "call_id", "callId", "message_id"))
 _IDS = frozenset(("tool-call-id", "uuid", "random-id", "counter"))
 
@@ -33,6 +41,9 @@ class Mover:
 
     drafts: list[Draft]
     requests_of: Callable[[Draft, Json], Request]
+    unsafe: bool = False
+    all_roles: bool = False
+    left: tuple[Fork, ...] = ()
     bodies: list[Json] = field(default_factory=list)
     values: list[dict[str, str]] = field(default_factory=list)
     shown: list[dict[str, str]] = field(default_factory=list)
@@ -45,7 +56,8 @@ class Mover:
         self.values = [{} for _ in self.drafts]
         self.shown = [{} for _ in self.drafts]
         for _ in range(ROUNDS):
-            changed = [self._handle(fork) for fork in self._forks()]
+            self.left = tuple(self._forks())
+            changed = [self._handle(fork) for fork in self.left]
             if not any(changed):
                 break
         return self._placed()
@@ -75,14 +87,16 @@ class Mover:
 
     def _action(self, fork: Fork, before: int, after: int) -> Callable[[Fork, int, int], bool] | None:
         token = split_pointer(fork.pointer)[-1:]
+        if fork.cause in SPELLINGS or "tool-order" in fork.also:
+            return self._adopt if self.all_roles or self._is_developer(fork.pointer, after) else None
+        if not self.unsafe:
+            return None
         if fork.cause in _IDS and token and token[0] in _ID_KEYS and not self._is_developer(fork.pointer, after):
             return self._pin_id
         if fork.cause == "list-order":
             return self._reorder
         if fork.cause == "role-change" and fork.kind == "missing":
             return self._take_block
-        if fork.cause == "trailing-whitespace" and self.drafts[before].request.completion:
-            return self._restore
         if fork.cause not in move.MOVABLE or fork.kind != "string":
             return None
         if self._is_developer(fork.pointer, after) or self.drafts[after].request.provider == "raw":
@@ -96,7 +110,7 @@ class Mover:
 
     def _is_developer(self, pointer: str, index: int) -> bool:
         tokens = split_pointer(pointer)
-        if tokens[:1] and tokens[0] in INSTRUCTIONS:
+        if tokens[:1] and tokens[0] in (*INSTRUCTIONS, *TOOLS):
             return True
         if len(tokens) > 1 and tokens[0] in TALK:
             message = at(self.bodies[index], f"/{tokens[0]}/{tokens[1]}")
@@ -109,6 +123,22 @@ class Mover:
     def _note(self, fork: Fork, message: str) -> bool:
         self.notes.append(FixNote(fork.after.path, message, fork.cause, fork.after.record, fork.pointer))
         return False
+
+    def _adopt(self, fork: Fork, before: int, after: int) -> bool:
+        """Spell the place of a fork as the earlier request does, there and in all later requests."""
+        pointer = self._pointer(fork)
+        if fork.cause == "trailing-whitespace" and self.drafts[before].request.completion:
+            return self.unsafe and self._restore(fork, before, after)
+        if "tool-order" in fork.also:
+            pointer = "/" + split_pointer(pointer)[0]
+        first = at(self.bodies[before], pointer)
+        changed = False
+        for i in range(after, len(self.bodies)):
+            own = at(self.bodies[i], pointer)
+            new = _adopted(first, own, fork)
+            if not equal(new, own):
+                self.bodies[i], changed = with_value(self.bodies[i], pointer, new), True
+        return changed
 
     def _take_text(self, fork: Fork, before: int, after: int) -> bool:
         """Take the unit that changes out of every variant of the text."""
@@ -267,6 +297,19 @@ class Mover:
         return found
 
 
+def _adopted(first: Json, own: Json, fork: Fork) -> Json:
+    """Return a value in the spelling of the first one; what does not mean the same stays."""
+    if fork.also and isinstance(first, list) and isinstance(own, list):
+        places = {tool_name(t): i for i, t in enumerate(first)}
+        order = sorted(range(len(own)), key=lambda i: places.get(tool_name(own[i]), len(places)))
+        return own if order == list(range(len(own))) else place_marks(own, [own[i] for i in order])
+    if type(first) is str and type(own) is str:
+        return adopt.text(first, own)
+    if fork.kind == "type":
+        return adopt.shape(first, own)
+    return adopt.value(first, own)
+
+
 def _has_turns(body: Json) -> bool:
     return any(body.get(k) for k in (*TALK, "prompt"))
 
@@ -313,8 +356,34 @@ def without_empty(body: Json, pointer: str) -> Json:
     return with_value(body, parent, rest)
 
 
-def apply(drafts: list[Draft], requests_of: Callable[[Draft, Json], Request]) -> tuple[list[Json], list[FixNote]]:
-    """Return the bodies after all unsafe edits, and notes about what was left alone."""
-    mover = Mover(drafts, requests_of)
+def apply(
+    drafts: list[Draft], requests_of: Callable[[Draft, Json], Request], *, unsafe: bool, all_roles: bool
+) -> tuple[list[Json], list[FixNote]]:
+    """Return the bodies after all edits that the options allow, and notes about what was left alone and why."""
+    mover = Mover(drafts, requests_of, unsafe, all_roles)
     bodies = mover.run()
-    return bodies, [replace(n) for n in mover.notes]
+    noted = {(n.rule, n.pointer) for n in mover.notes}
+    left = (f for f in mover.left if (f.cause, f.pointer) not in noted)
+    return bodies, [*mover.notes, *(_reason(f, unsafe=unsafe) for f in left)]
+
+
+def _reason(fork: Fork, *, unsafe: bool) -> FixNote:
+    """Say why a fork was left alone, and what to do about it."""
+    movable = fork.cause in move.MOVABLE or fork.cause in ("list-order", "role-change", "tool-call-id")
+    if movable and not unsafe:
+        message = "changes from request to request; --unsafe tells it in the turn it belongs to"
+    elif fork.cause in SPELLINGS:
+        message = "is spelled in two ways in text that the developer did not write; --all-roles makes it equal"
+    else:
+        message = f"only a person can decide: {_advice(fork.cause)}"
+    return FixNote(fork.after.path, message, fork.cause, fork.after.record, fork.pointer)
+
+
+def _advice(rule: str) -> str:
+    from prefixlint import cards
+    from prefixlint.errors import PrefixlintError
+
+    try:
+        return cards.rule(rule).instead
+    except PrefixlintError:
+        return "`prefixlint diff` shows both sides"

@@ -1,0 +1,107 @@
+"""Take over the spelling of an earlier text wherever a later one means the same."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from prefixlint.canon import inner, number
+from prefixlint.elements import Number
+from prefixlint.model import Json
+
+_TOKEN = re.compile(r"\s+|[^\s]+")
+_INVISIBLE = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u2060\u180e\u00ad\u200e\u200f"))
+_BLANKS = re.compile(r"[ \t\u00a0]+")
+_LINES = re.compile(r"\n\s*")
+_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|\\/")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_STARTS = re.compile(r"[{\[]")
+_MAX_DOCUMENTS = 200  # JSON documents looked for in one text
+_MAX_TOKENS = 20_000  # beyond it texts are compared by lines
+
+
+def text(first: str, later: str) -> str:
+    """Return ``later`` with the line ends, blanks, escapes and key order that ``first`` has at the same places.
+
+    >>> text('a {"x": 1, "y": 2}\\n\\nb', 'a {"y": 2, "x": 1.0}\\r\\n\\r\\n\\r\\nb c')
+    'a {"x": 1, "y": 2}\\n\\nb c'
+    """
+    return _forms(first, _documents(first, later))
+
+
+def value(first: Json, later: Json) -> Json:
+    """Return ``later`` with the key order and number spelling of ``first`` where the two are equal in meaning."""
+    if isinstance(first, dict) and isinstance(later, dict):
+        order = [k for k in first if k in later] + [k for k in later if k not in first]
+        new = {k: value(first.get(k), later[k]) for k in order}
+        return later if list(new) == list(later) and all(new[k] is later[k] for k in new) else new
+    if isinstance(first, list) and isinstance(later, list) and len(first) == len(later):
+        items = [value(a, b) for a, b in zip(first, later, strict=True)]
+        return later if all(a is b for a, b in zip(later, items, strict=True)) else items
+    if type(first) is Number and type(later) is Number and number.canonical(first) == number.canonical(later):
+        return later if first == later else first
+    return later
+
+
+def shape(first: Json, later: Json) -> Json:
+    """Return content in the shape that ``first`` has: a string, or a list with one text block; marked blocks stay."""
+    if isinstance(first, str) and isinstance(later, list) and len(later) == 1 and isinstance(later[0], dict):
+        return later[0]["text"] if set(later[0]) == {"type", "text"} else later
+    if isinstance(later, str) and isinstance(first, list) and later:
+        return [{"type": "text", "text": later}]
+    return later
+
+
+def _documents(first: str, later: str) -> str:
+    known = {inner.canonical(piece): piece for _, piece in documents(first)}
+    if not known:
+        return later
+    pieces, at = [], 0
+    for start, piece in documents(later):
+        pieces += [later[at:start], known.get(inner.canonical(piece), piece)]
+        at = start + len(piece)
+    return "".join([*pieces, later[at:]])
+
+
+def documents(prose: str) -> Iterator[tuple[int, str]]:
+    """Yield (first character, text) of every JSON object or list with content that stands in a text."""
+    decoder, at = json.JSONDecoder(), 0
+    for _ in range(_MAX_DOCUMENTS):
+        found = _STARTS.search(prose, at)
+        if found is None:
+            return
+        at = found.end()
+        try:
+            _, end = decoder.raw_decode(prose, found.start())
+        except (ValueError, RecursionError):
+            continue
+        if end - found.start() > 2:
+            yield found.start(), prose[found.start() : end]
+            at = end
+
+
+def _forms(first: str, later: str) -> str:
+    ours, theirs = _TOKEN.findall(first), _TOKEN.findall(later)
+    if max(len(ours), len(theirs)) > _MAX_TOKENS:
+        ours, theirs = first.splitlines(keepends=True), later.splitlines(keepends=True)
+    new = []
+    for tag, i, j, k, m in difflib.SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
+        mine, piece = "".join(ours[i:j]), "".join(theirs[k:m])
+        new.append(mine if tag != "equal" and _form(mine) == _form(piece) else piece)
+    return "".join(new)
+
+
+def _form(piece: str) -> str:
+    """Return what pieces of equal meaning share; blanks only count as one blank, or as one line end."""
+    if _SURROGATE.search(piece):
+        piece = piece.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    piece = _ESCAPE.sub(lambda m: chr(int(m[1], 16)) if m[1] else "/", piece).translate(_INVISIBLE)
+    piece = unicodedata.normalize("NFC", piece.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n"))
+    return _LINES.sub("\n", _BLANKS.sub(" ", piece).replace(" \n", "\n")) if piece.strip() else _space(piece)
+
+
+def _space(piece: str) -> str:
+    return "\n" if "\n" in piece else " " if piece else ""

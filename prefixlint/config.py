@@ -151,7 +151,7 @@ class _Reader:
         root = self.path.parent.resolve()
         return Config(
             root=root,
-            path=str(self.path),
+            path=_shown(self.path),
             select=lists["select"],
             ignore=lists["ignore"],
             per_path=per_path,
@@ -222,7 +222,16 @@ class _Reader:
     def error(self, key: str, message: str) -> ConfigError:
         """Place an error at the line of its key."""
         line = _line_of(self.text, key)
-        return ConfigError(f"{self.path}:{line}: {message}" if line else f"{self.path}: {message}")
+        shown = _shown(self.path)
+        return ConfigError(f"{shown}:{line}: {message}" if line else f"{shown}: {message}")
+
+
+def _shown(path: Path) -> str:
+    """Write a path below the current folder relative to it, as people do."""
+    try:
+        return path.resolve().relative_to(Path.cwd().resolve()).as_posix()
+    except ValueError:
+        return str(path)
 
 
 def _line_of(text: str, key: str) -> int:

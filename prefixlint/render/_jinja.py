@@ -16,16 +16,17 @@ from jinja2.compiler import CodeGenerator, Frame
 from jinja2.environment import Environment
 from jinja2.exceptions import SecurityError, TemplateError
 from jinja2.ext import Extension, LoopControlExtension
-from jinja2.filters import make_attrgetter
+from jinja2.filters import do_format, do_indent, make_attrgetter
 from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from prefixlint.render import _traced
 
 MAX_STEPS = 5_000_000  # turns of all loops of one rendering
-MAX_CHARS = 400_000_000
-MAX_REPEAT = 1_000_000
-WIDE = re.compile(r"\d{6}")
+MAX_CHARS = 200_000_000  # of any string
+MAX_ITEMS = 5_000_000  # of any list
+MAX_NUMBER = 10**18
+WIDE = re.compile(r"\d{6}|\*|\{[^}]*\{")  # a width of six digits, or one that is computed
 PADDING = frozenset(("center", "ljust", "rjust", "zfill", "expandtabs"))
 
 
@@ -57,13 +58,14 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
     """Render chat templates; all loops together may take ``MAX_STEPS`` turns, and no string grows beyond reason."""
 
     code_generator_class = TracingGenerator
-    intercepted_binops = frozenset(("*", "**", "%"))
+    intercepted_binops = frozenset(("+", "*", "**", "%"))
 
     def __init__(self, strftime_now: Callable[[str], str]) -> None:
         super().__init__(trim_blocks=True, lstrip_blocks=True, extensions=[Generation, LoopControlExtension])
         self.steps = 0
-        self.filters |= {"tojson": tojson, "join": _join, "ticked": self._ticked}
-        for name in ("random", "center"):  # one gives another text every time, the other any length
+        self.filters |= {"tojson": tojson, "join": _join, "replace": _replace, "ticked": self._ticked}
+        self.filters |= {"format": _format, "indent": _indent}
+        for name in ("random", "center"):  # another text every time; a text of any length
             self.filters.pop(name)
         self.globals.pop("lipsum")
         self.globals |= {"raise_exception": raise_exception, "strftime_now": strftime_now}
@@ -95,17 +97,27 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
         """Refuse operations whose result would be huge."""
-        if operator == "%" and isinstance(left, str) and WIDE.search(left):
-            raise SecurityError("a format is too wide")
-        if operator != "%" and _is_huge(operator, left, right):
+        if _is_huge(operator, left, right):
             raise SecurityError(f"the result of {operator} is too large")
         return super().call_binop(context, operator, left, right)
 
+    def call(self, context: Any, function: Any, /, *args: Any, **options: Any) -> Any:
+        """Refuse replacements whose result would be huge."""
+        owner = getattr(function, "__self__", None)
+        if isinstance(owner, str) and function.__name__ == "replace" and len(args) > 1:
+            _check_replace(owner, str(args[0]), str(args[1]))
+        return super().call(context, function, *args, **options)
+
+    def wrap_str_format(self, value: Any) -> Callable[..., str] | None:
+        """Refuse formats that pad to any length."""
+        wrapped = super().wrap_str_format(value)
+        if wrapped is not None and WIDE.search(value.__self__):
+            raise SecurityError("a format is too wide")
+        return wrapped
+
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        """Refuse the methods of strings that pad to any length, and formats that do."""
-        if isinstance(obj, str) and (attr in PADDING or (attr.startswith("format") and WIDE.search(obj))):
-            return False
-        return super().is_safe_attribute(obj, attr, value)
+        """Refuse the methods of strings that pad to any length."""
+        return not (isinstance(obj, str) and attr in PADDING) and super().is_safe_attribute(obj, attr, value)
 
     def template(self, code: CodeType) -> Template:
         """Make compiled code a template of this environment."""
@@ -113,11 +125,55 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
 
 
 def _is_huge(operator: str, left: Any, right: Any) -> bool:
+    """Tell from the operands whether a result would be larger than any prompt needs."""
+    if operator == "%":
+        return isinstance(left, str) and bool(WIDE.search(left))
     if operator == "**":
         return not all(isinstance(value, (int, float)) and abs(value) <= 1_000 for value in (left, right))
-    sized = [value for value in (left, right) if isinstance(value, (str, list, tuple))]
-    times = [value for value in (left, right) if isinstance(value, int)]
-    return bool(sized and times) and len(sized[0]) * times[0] > MAX_REPEAT
+    if operator == "*":
+        return (
+            _size(left) * _times(right) > 1
+            or _size(right) * _times(left) > 1
+            or _times(left) * _times(right) > MAX_NUMBER
+        )
+    return _size(left) + _size(right) > 1
+
+
+def _size(value: Any) -> float:
+    """Measure a string or list in parts of the largest one allowed."""
+    if isinstance(value, str):
+        return len(value) / MAX_CHARS
+    return len(value) / MAX_ITEMS if isinstance(value, (list, tuple)) else 0
+
+
+def _times(value: Any) -> int:
+    return abs(value) if isinstance(value, int) else 0
+
+
+def _check_replace(text: str, old: str, new: str) -> None:
+    times = text.count(old) if old else len(text) + 1
+    if times * len(new) > MAX_CHARS:
+        raise SecurityError("the result of replace is too large")
+
+
+def _replace(text: Any, old: Any, new: Any, count: int | None = None) -> str:
+    """Replace as jinja2's own filter does, with places."""
+    text, old, new = str(text), str(old), str(new)
+    _check_replace(text, old, new)
+    replaced: str = text.replace(old, new, -1 if count is None else count)
+    return replaced
+
+
+def _format(value: Any, *args: Any, **options: Any) -> str:
+    if WIDE.search(str(value)):
+        raise SecurityError("a format is too wide")
+    return do_format(str(value), *args, **options)
+
+
+def _indent(s: Any, width: int | str = 4, first: bool = False, blank: bool = False) -> str:
+    if isinstance(width, int) and width > 1_000:
+        raise SecurityError("an indent is too wide")
+    return do_indent(str(s), width, first, blank)
 
 
 def raise_exception(message: str) -> None:

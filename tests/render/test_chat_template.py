@@ -267,6 +267,9 @@ def test_a_raw_prompt_is_rendered_already() -> None:
     assert text_of(render_template(raw, parse_template(b"x", "t.jinja"))) == "as it is"
 
 
+DOUBLED = "{{% set ns = namespace(x='aaaa') %}}{{% for i in range(60) %}}{{% set ns.x = {} %}}{{% endfor %}}"
+
+
 @pytest.mark.parametrize(
     ("source", "message"),
     [
@@ -293,9 +296,17 @@ def test_a_raw_prompt_is_rendered_already() -> None:
         ("{{ 'a' * 999999999 }}", "t.jinja:1: the chat template fails: SecurityError: the result of * is too large"),
         ("{{ 9 ** 99999999 }}", r"the result of ** is too large"),
         ("{{ 'a'.ljust(999999999) }}", "SecurityError"),
-        ("{{ '{:>999999999}'.format('a') }}", "SecurityError"),
-        ("{{ '%999999999d' % 1 }}", "a format is too wide"),
-        ("{% for i in range(99999) %}{{ 'a' * 99999 }}{% endfor %}", "more than 400,000,000 characters"),
+        ("{{ '{:>999999999}'.format('a') }}", "a format is too wide"),
+        ("{{ '{:>{w}}'.format('a', w=999999999) }}", "a format is too wide"),
+        ("{{ '%*d' % (999999999, 1) }}", "the result of % is too large"),
+        (DOUBLED.format("ns.x + ns.x"), "the result of + is too large"),
+        (DOUBLED.format("ns.x ~ ns.x"), "more than 200,000,000 characters"),
+        (DOUBLED.format("ns.x.replace('a', 'aaaa')"), "the result of replace is too large"),
+        (DOUBLED.format("ns.x | replace('a', 'aaaa')"), "the result of replace is too large"),
+        (DOUBLED.format("ns.x | list + ns.x | list").replace("ns.x + ", ""), "too large"),
+        ("{% set ns = namespace(x=10) %}{% for i in range(60) %}{% set ns.x = ns.x * ns.x %}{% endfor %}", "too large"),
+        ("{{ '%999999999d' % 1 }}", "the result of % is too large"),
+        ("{% for i in range(99999) %}{{ 'a' * 99999 }}{% endfor %}", "more than 200,000,000 characters"),
     ],
     ids=lambda value: value[:30],
 )

@@ -29,9 +29,11 @@ class Conversation:
     options: dict[str, Json] = field(default_factory=dict)
 
 
-def conversation(request: Request) -> Conversation:
+def conversation(request: Request, *, with_places: bool = True) -> Conversation:
     """Read the body of a request; every string knows its pointer."""
-    body = {name: trace(_decode(raw), f"/{name}") for name, raw in request.members.items()}
+    body = {name: _decode(raw) for name, raw in request.members.items()}
+    if with_places:
+        body = {name: trace(value, f"/{name}") for name, value in body.items()}
     readers = {
         "anthropic": _anthropic,
         "openai-responses": _responses,

@@ -13,7 +13,7 @@ import pytest
 from prefixlint.api.chat_template import load_template
 from prefixlint.errors import InputError
 from prefixlint.model import Prompt, Request, Span
-from prefixlint.render.chat_template import Template, parse_template, place_of, render_template
+from prefixlint.render.chat_template import Template, parse_template, place_of, render_template, segments_of
 
 FOLDER = Path(__file__).parent.parent / "data" / "chat_templates"
 CASES = json.loads((FOLDER / "cases.json").read_text(encoding="utf-8"))
@@ -237,6 +237,26 @@ def test_place_of_a_character() -> None:
         ("", None),
     ]
     assert place_of((), 0) == ("", None)
+
+
+def test_segments_of_a_rendered_prompt() -> None:
+    body = {"system": "s", "messages": [{"role": "user", "content": " ab"}], "tools": [{"name": "f"}]}
+    source = (
+        "<{{ messages[0].content }}:{{ messages[1].content | trim }}>{{ tools[0].function.name }}{{ messages[1].role }}"
+    )
+    prompt = render(source, body, "anthropic")
+    assert [(s.part, s.pointer, s.text, s.kind) for s in segments_of(prompt)] == [
+        ("message", "", "<", "json"),
+        ("system", "/system", "s", "text"),
+        ("message", "", ":", "json"),
+        ("message", "/messages/0/content", "ab", "text"),
+        ("message", "", ">", "json"),
+        ("tools", "/tools/0/name", "f", "text"),
+        ("message", "/messages/0/role", "user", "role"),
+    ]
+    plain = render(source, body, "anthropic", with_places=False)
+    assert (text_of(plain), plain.places) == (text_of(prompt), ())
+    assert segments_of(render("x", {"messages": []}))[0].text == "x"
 
 
 def test_arguments_sent_as_text_are_traced_through_the_parsed_object() -> None:

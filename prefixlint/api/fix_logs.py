@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from prefixlint.api import documents, write
@@ -13,7 +13,7 @@ from prefixlint.api.fix_files import decode, to_bytes
 from prefixlint.canon import agree, lone, splice, verify
 from prefixlint.canon import body as canon_body
 from prefixlint.canon import edits as byte_edits
-from prefixlint.canon.changes import Change, changes
+from prefixlint.canon.changes import changes
 from prefixlint.errors import FixError, InputError
 from prefixlint.json_spans import Document, Node, parse
 from prefixlint.model import Edit, FixNote, Json, Request
@@ -32,6 +32,7 @@ class Draft:
     document: Document | None = None
     node: Node | None = None
     base_byte: int = 0
+    causes: dict[str, str] = field(default_factory=dict)
 
     @property
     def path(self) -> str:
@@ -170,19 +171,12 @@ def edits_of(draft: Draft, data: bytes) -> list[Edit]:
     """Return the edits of the file that make one request new. Raises FixError when they would do anything else."""
     if draft.document is None or draft.node is None:
         found = list(splice.text_edits(draft.old["prompt"], draft.new["prompt"]))
-        return [replace(e, rule=e.rule or "trailing-whitespace") for e in to_bytes(draft.old["prompt"], found)]
+        rule = next(iter(draft.causes.values()), "trailing-whitespace")
+        return [replace(e, rule=rule) for e in to_bytes(draft.old["prompt"], found)]
     edits = list(splice.splice(draft.document, draft.node, draft.old, draft.new))
     verify.same(byte_edits.apply(draft.document.data, edits), draft.request.body_pointer, draft.new, draft.path)
-    rules = {change.pointer: change.rule for change in safe_changes(draft)}
+    rules = draft.causes or {change.pointer: change.rule for change in changes(draft.old, draft.new)}
     return [byte_edits.moved(replace(e, rule=e.rule or _rule(rules, e.pointer)), draft.base_byte) for e in edits]
-
-
-def safe_changes(draft: Draft) -> Iterable[Change]:
-    """List the changes of a body by rule; a body that was rearranged beyond canonical form has none to list."""
-    try:
-        return list(changes(draft.old, draft.new))
-    except (ValueError, KeyError, IndexError, StopIteration, AssertionError):
-        return ()
 
 
 def _rule(rules: dict[str, str], pointer: str) -> str:
@@ -193,7 +187,7 @@ def _rule(rules: dict[str, str], pointer: str) -> str:
             return rules[place]
         place = place.rpartition("/")[0]
     below = (rule for found, rule in rules.items() if found.startswith(pointer))
-    return rules.get("") or next(below, "")
+    return rules.get("") or next(below, next(iter(rules.values()), ""))
 
 
 def request_with(draft: Draft, body: Json) -> Request:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
-from prefixlint.canon import adopt, move
+from prefixlint.canon import adopt, marks, move
 from prefixlint.canon.agree import INSTRUCTIONS, TALK, TOOLS, digest, without_marks
 from prefixlint.canon.body import DEVELOPER, place_marks, tool_name
 from prefixlint.canon.place import Ledger
@@ -18,7 +19,7 @@ from prefixlint.canon.raw import RawLedger, with_completion
 from prefixlint.canon.values import at, replaced, with_value
 from prefixlint.canon.verify import equal
 from prefixlint.json_spans import split_pointer
-from prefixlint.model import FixNote, Fork, Json, Request
+from prefixlint.model import Finding, FixNote, Fork, Json, Request
 
 if TYPE_CHECKING:
     from prefixlint.api.fix_logs import Draft
@@ -44,6 +45,8 @@ class Mover:
     unsafe: bool = False
     all_roles: bool = False
     left: tuple[Fork, ...] = ()
+    forks: tuple[Fork, ...] = ()
+    findings: tuple[Finding, ...] = ()
     bodies: list[Json] = field(default_factory=list)
     values: list[dict[str, str]] = field(default_factory=list)
     shown: list[dict[str, str]] = field(default_factory=list)
@@ -58,7 +61,7 @@ class Mover:
         for _ in range(ROUNDS):
             self.left = tuple(self._forks())
             changed = [self._handle(fork) for fork in self.left]
-            if not any(changed):
+            if not any(changed) and not self._move_marks():
                 break
         return self._placed()
 
@@ -67,11 +70,47 @@ class Mover:
         from prefixlint.api.diff import diff
 
         result = diff(self.requests_of(d, b) for d, b in zip(self.drafts, self.bodies, strict=True))
+        self.findings = result.findings
+        self.forks = result.forks
         seen: set[tuple[str, str]] = set()
         for fork in result.forks:
             if not fork.wanted and (fork.pointer, fork.cause) not in seen:
                 seen.add((fork.pointer, fork.cause))
                 yield fork
+
+    def _move_marks(self) -> bool:
+        """Move markers that cover changing text in front of it, and drop those beyond what the API takes."""
+        changed = False
+        for finding in self.findings:
+            places = ((f.after.path, f.after.record, f.pointer) for f in self.forks)
+            span = finding.span
+            if finding.rule == "breakpoint-misplaced":
+                pointer = next((p for path, record, p in places if (path, record) == (span.path, span.record)), "")
+                changed |= self._each(finding, partial(marks.moved, marker=finding.pointer, changing=pointer))
+            elif finding.rule == "too-many-breakpoints" and self.unsafe:
+                changed |= self._each(finding, self._most_useful)
+        return changed
+
+    def _each(self, finding: Finding, change: Callable[[Json], Json]) -> bool:
+        old = list(self.bodies)
+        self.bodies = [change(body) for body in old]
+        return self._remember(old, finding.rule, finding.pointer.rpartition("/")[0])
+
+    def _remember(self, old: list[Json], cause: str, pointer: str) -> bool:
+        """Note which bodies a cause changed; return whether any did."""
+        changed = [i for i, body in enumerate(self.bodies) if body is not old[i]]
+        for i in changed:
+            self.drafts[i].causes[pointer] = cause
+        return bool(changed)
+
+    def _most_useful(self, body: Json) -> Json:
+        """Keep the four markers that most requests can read: of those that equally many share, the last ones."""
+        blocks = marks.pointers(body)
+        readers = {b: sum(_shares(body, other, b) for other in self.bodies) for b in blocks}
+        ranked = sorted(range(len(blocks)), key=lambda n: (-readers[blocks[n]], -n))
+        for n in sorted(ranked[marks.MOST :], reverse=True):
+            body = marks.without(body, blocks[n])
+        return body
 
     def _handle(self, fork: Fork) -> bool:
         """Do what the cause of a fork asks for; return whether any body changed."""
@@ -83,7 +122,11 @@ class Mover:
             return False
         self.tried.add(key)
         action = self._action(fork, before, after)
-        return action(fork, before, after) if action else False
+        if action is None:
+            return False
+        old = list(self.bodies)
+        action(fork, before, after)
+        return self._remember(old, fork.cause, self._pointer(fork))
 
     def _action(self, fork: Fork, before: int, after: int) -> Callable[[Fork, int, int], bool] | None:
         token = split_pointer(fork.pointer)[-1:]
@@ -295,6 +338,22 @@ class Mover:
                 self.notes.append(FixNote(draft.path, "there is no user turn to move text to", "", 0, ""))
                 found[-1] = draft.new
         return found
+
+
+def _shares(body: Json, other: Json, block: str) -> bool:
+    """Return whether another body begins with the same blocks up to a marked one."""
+    tokens = split_pointer(block)
+    for member in ("tools", "system", "messages"):
+        if member != tokens[0]:
+            if without_marks(body.get(member)) != without_marks(other.get(member)):
+                return False
+            continue
+        end = int(tokens[1]) + 1 if len(tokens) > 1 and tokens[1].isdigit() else None
+        mine, theirs = body.get(member), other.get(member)
+        if not isinstance(mine, list) or not isinstance(theirs, list):
+            return bool(mine == theirs)
+        return bool(without_marks(mine[:end]) == without_marks(theirs[:end]))
+    return False
 
 
 def _adopted(first: Json, own: Json, fork: Fork) -> Json:

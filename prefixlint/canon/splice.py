@@ -18,6 +18,7 @@ from prefixlint.canon.text import TextEdit, trim
 from prefixlint.elements import Number
 from prefixlint.json_spans import Document, Node, escape_token, raw_offset
 from prefixlint.model import Edit, Json
+from prefixlint.prefix import lcp
 
 
 def decode(document: Document, node: Node) -> Json:
@@ -101,8 +102,7 @@ class Splicer:
         """Write a container with other members: gaps stay in their places, more are made like the last one."""
         data, children = self.document.data, node.children
         if not children or not pieces:
-            inside = self._comma().join(pieces)
-            return Edit(node.start_byte + 1, node.end_byte - 1, inside, pointer=pointer)
+            return Edit(node.start_byte + 1, node.end_byte - 1, self._comma().join(pieces), pointer=pointer)
         starts = [c.start_byte if c.key_start_byte < 0 else c.key_start_byte for c in children]
         gaps = [data[a.end_byte : start] for a, start in zip(children, starts[1:], strict=False)]
         lead, tail = data[node.start_byte + 1 : starts[0]], data[children[-1].end_byte : node.end_byte - 1]
@@ -110,7 +110,19 @@ class Splicer:
         body = pieces[0]
         for number, piece in enumerate(pieces[1:]):
             body += (gaps[number] if number < len(gaps) else spare) + piece
-        return Edit(node.start_byte + 1, node.end_byte - 1, lead + body + tail, pointer=pointer)
+        return self._trimmed(Edit(node.start_byte + 1, node.end_byte - 1, lead + body + tail, pointer=pointer))
+
+    def _trimmed(self, edit: Edit) -> Edit:
+        """Leave out of an edit what it would write as it is; cuts lie between characters."""
+        old, new = self.document.data[edit.start_byte : edit.end_byte], edit.new
+        head = lcp(old, new)
+        while 0 < head < max(len(old), len(new)) and _is_inside((old if head < len(old) else new)[head]):
+            head -= 1
+        tail = lcp(old[head:][::-1], new[head:][::-1])
+        while tail and _is_inside(old[len(old) - tail]):
+            tail -= 1
+        end = edit.end_byte - tail
+        return Edit(edit.start_byte + head, end, new[head : len(new) - tail], edit.rule, edit.pointer)
 
     def _string(self, node: Node, old: str, new: str, pointer: str) -> Iterator[Edit]:
         raw = self.document.raw(node)
@@ -162,6 +174,11 @@ class Splicer:
 
     def _comma(self) -> bytes:
         return b", " if b'": ' in self.document.data else b","
+
+
+def _is_inside(byte: int) -> bool:
+    """Return whether a byte continues a UTF-8 character."""
+    return byte & 0xC0 == 0x80
 
 
 def match(old: Sequence[Json], new: Sequence[Json]) -> list[int | None]:

@@ -83,13 +83,15 @@ def text(raw: bytes | None) -> str | None:
     """Decode a JSON string; None when the value is no string."""
     if raw is None or not raw.startswith(b'"'):
         return None
+    if b"\\" not in raw and raw.endswith(b'"'):
+        return raw[1:-1].decode("utf-8", "surrogatepass")
     value = loads(raw)
     return value if isinstance(value, str) else None
 
 
 def number(raw: bytes | None) -> float | None:
     """Decode a JSON number; None when the value is none."""
-    if raw is None or raw[:1] not in b"-0123456789" or not raw:
+    if not raw or raw[0] not in b"-0123456789":
         return None
     value = float(raw)
     return value if value - value == 0 else None
@@ -158,6 +160,12 @@ def joined(values: list[bytes]) -> bytes:
 def invalid_utf8(data: bytes) -> int | None:
     """Return the place of the first byte that is no UTF-8, None when all is well; memory stays small."""
     if data.isascii():
+        return None
+    if len(data) <= _VALIDATE_BYTES:
+        try:
+            data.decode()
+        except UnicodeDecodeError as error:
+            return error.start
         return None
     decoder = codecs.getincrementaldecoder("utf-8")()
     for start in range(0, len(data), _VALIDATE_BYTES):

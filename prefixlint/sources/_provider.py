@@ -21,6 +21,9 @@ RAW = "raw"
 TOKENS = "token-trace"
 BODIES = (CHAT, RESPONSES, ANTHROPIC, GEMINI, CONVERSE, RAW)
 
+_BODY_KEYS = frozenset(
+    ("messages", "contents", "prompt", "input", "text", "inputs", "tokens", "input_ids", "prompt_token_ids")
+)
 _CHAT_ONLY = {"frequency_penalty", "presence_penalty", "response_format", "logit_bias", "n", "max_completion_tokens"}
 _CHAT_ONLY |= {"functions", "function_call", "parallel_tool_calls", "stream_options", "logprobs", "reasoning_effort"}
 _CHAT_ONLY |= {"messages_format", "chat_template_kwargs", "add_generation_prompt", "seed"}
@@ -29,7 +32,7 @@ _CHAT_ROLE = re.compile(rb'"role"\s*:\s*"(?:system|developer|tool|function)"')
 _ANTHROPIC_BLOCK = re.compile(rb'"type"\s*:\s*"(?:tool_use|tool_result|thinking|redacted_thinking)"')
 _SCHEMA_TOOL = re.compile(rb'"input_schema"\s*:')
 _TEXT_BLOCK = re.compile(rb'\{\s*"(?:text|cachePoint|image|document|toolUse|toolResult)"\s*:')
-_LOOK_BYTES = 1 << 14  # roles show early; the whole history need not be searched
+_LOOK_BYTES = 1 << 14  # roles and blocks show early; the whole history need not be searched
 
 
 def is_body(members: Mapping[str, bytes]) -> bool:
@@ -39,10 +42,12 @@ def is_body(members: Mapping[str, bytes]) -> bool:
 
 def candidates(members: Mapping[str, bytes]) -> tuple[str, ...]:
     """Name the APIs that a body fits; empty when it is no request body, two when it has strong signs of both."""
-    if _is_list(members, "contents"):
-        return (GEMINI,)
-    if _is_list(members, "messages"):
+    if _BODY_KEYS.isdisjoint(members):
+        return ()
+    if members.get("messages", b"").startswith(b"["):
         return _of_messages(members)
+    if members.get("contents", b"").startswith(b"["):
+        return (GEMINI,)
     if _is_tokens(members):
         return (TOKENS,)
     if _is_prompt(members):
@@ -74,10 +79,6 @@ def from_url(url: str) -> str | None:
     return RAW if path.endswith(("/completions", "/completion", "/generate")) else None
 
 
-def _is_list(members: Mapping[str, bytes], key: str) -> bool:
-    return members.get(key, b"").startswith(b"[")
-
-
 def _is_tokens(members: Mapping[str, bytes]) -> bool:
     for key in ("tokens", "input_ids", "prompt_token_ids"):
         raw = members.get(key, b"")
@@ -106,16 +107,17 @@ def _is_responses(members: Mapping[str, bytes]) -> bool:
 def _of_messages(members: Mapping[str, bytes]) -> tuple[str, ...]:
     if _is_converse(members):
         return (CONVERSE,)
-    tools = members.get("tools", b"")
     messages = members["messages"]
-    anthropic = "system" in members or bool(members.keys() & _ANTHROPIC_ONLY) or bool(_SCHEMA_TOOL.search(tools))
-    chat = bool(members.keys() & _CHAT_ONLY) or (b'"function"' in tools[:512] and not _SCHEMA_TOOL.search(tools))
+    tools = members.get("tools")
+    schema = tools is not None and _SCHEMA_TOOL.search(tools) is not None
+    anthropic = schema or "system" in members or not _ANTHROPIC_ONLY.isdisjoint(members)
+    chat = not _CHAT_ONLY.isdisjoint(members) or (tools is not None and not schema and b'"function"' in tools[:512])
     if not anthropic:
-        chat = chat or bool(_CHAT_ROLE.search(messages, 0, _LOOK_BYTES)) or b'"tool_calls"' in messages
+        chat = chat or bool(_CHAT_ROLE.search(messages, 0, _LOOK_BYTES)) or b'"tool_calls"' in messages[:_LOOK_BYTES]
     if anthropic and chat:
         return (ANTHROPIC, CHAT)
     if not anthropic and not chat:
-        anthropic = bool(_ANTHROPIC_BLOCK.search(messages)) or _is_claude(members)
+        anthropic = bool(_ANTHROPIC_BLOCK.search(messages, 0, _LOOK_BYTES)) or _is_claude(members)
     return (ANTHROPIC,) if anthropic else (CHAT,)
 
 
@@ -126,5 +128,7 @@ def _is_claude(members: Mapping[str, bytes]) -> bool:
 def _is_converse(members: Mapping[str, bytes]) -> bool:
     if "inferenceConfig" in members or "toolConfig" in members or "additionalModelRequestFields" in members:
         return True
-    system = members.get("system", b"")
+    system = members.get("system")
+    if system is None:
+        return False
     return system.startswith(b"[") and bool(_TEXT_BLOCK.match(system, 1)) and b'"type"' not in system[:4096]

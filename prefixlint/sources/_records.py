@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from prefixlint.errors import InputError
 from prefixlint.model import Span
@@ -14,8 +14,7 @@ from prefixlint.sources._head import Head
 from prefixlint.sources._stream import BOM, Input, Line, wide_encoding
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """Hold one JSON object of an input with its place; bytes count in the decompressed file."""
 
     members: _json.Members

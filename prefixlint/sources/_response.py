@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import msgspec
+
 from prefixlint.model import Json, Usage
 from prefixlint.sources import _json, _usage, _when
 
+_ENVELOPES = ("body", "json", "content", "response", "message", "result")  # a plain answer has none as an object
+_CREATED = ("created", "created_at", "createTime")
 KEYS = ("response", "output", "result", "completion", "response_body", "responseBody", "resp", "answer", "reply")
 
 
@@ -21,7 +25,35 @@ class Response:
     at_s: float | None = None
     text: str | None = None
     output: bytes | None = None
-    failed: bool = False
+
+
+class _Answer(msgspec.Struct):
+    """Name the few members of a plain answer that nearly every record needs, for a decoder that skips the rest."""
+
+    id: str | None = None
+    model: str | None = None
+    created: int | float | None = None
+    created_at: int | float | None = None
+    usage: dict[str, Json] | None = None
+
+
+_PLAIN = msgspec.json.Decoder(_Answer)
+
+
+def quick(record: _json.Members) -> Response | None:
+    """Read a plain answer without its text; None where ``beside`` has to look more closely."""
+    for key in KEYS:
+        raw = record.get(key)
+        if raw is None or raw == b"null":
+            continue
+        try:
+            answer = _PLAIN.decode(raw)
+        except (msgspec.DecodeError, msgspec.ValidationError, RecursionError):
+            return None
+        usage = _usage.usage_of(answer.usage)
+        at = answer.created if answer.created is not None else answer.created_at
+        return Response(usage, answer.id, answer.model, _when.seconds(at)) if usage else None
+    return None if "usage" in record or "usageMetadata" in record else Response()
 
 
 def beside(record: _json.Members) -> Response:
@@ -40,7 +72,7 @@ def beside(record: _json.Members) -> Response:
 
 def replaced(found: Response, usage: Usage | None) -> Response:
     """Return the response with another usage."""
-    return Response(usage, found.id, found.model, found.at_s, found.text, found.output, found.failed)
+    return Response(usage, found.id, found.model, found.at_s, found.text, found.output)
 
 
 def parse(raw: bytes) -> Response:
@@ -75,31 +107,32 @@ def sse(value: str) -> Iterator[_json.Members]:
 
 
 def _of_object(found: _json.Members) -> Response:
-    for key in (
-        "body",
-        "json",
-        "content",
-        "response",
-        "message",
-        "result",
-    ):  # HTTP envelopes; a plain answer has none of these as objects
-        inner = found.get(key)
-        if inner and _json.unquoted(inner).startswith(b"{") and "usage" not in found:
-            return parse(inner)
-    usage = _usage.usage_of(_object(found, "usage")) or _usage.usage_of(_object(found, "usageMetadata"))
-    usage = usage or _usage.usage_of(_object(found, "timings")) or _usage.usage_of(_object(found, "meta_info"))
-    if usage is None and "prompt_eval_count" in found:
-        usage = _usage.usage_of({k: _json.integer(v) for k, v in found.items() if k.endswith("_count")})
-    created = next((found[k] for k in ("created", "created_at", "createTime") if k in found), None)
+    if "usage" not in found:
+        for key in _ENVELOPES:
+            inner = found.get(key)
+            if inner and inner[0] in b'{"' and _json.unquoted(inner).startswith(b"{"):
+                return parse(inner)
+    created = next((found[k] for k in _CREATED if k in found), None)
     return Response(
-        usage,
-        _json.text(found.get("id")) or _json.text(found.get("responseId")),
-        _json.text(found.get("model")) or _json.text(found.get("modelVersion")),
+        _usage_of(found),
+        _json.text(found.get("id") or found.get("responseId")),
+        _json.text(found.get("model") or found.get("modelVersion")),
         _when.seconds(_json.loads(created)) if created else None,
         _text(found),
-        found.get("output") if _json.is_array(found.get("output")) else None,
-        "error" in found and found["error"] != b"null" and usage is None,
+        found["output"] if found.get("output", b"").startswith(b"[") else None,
     )
+
+
+def _usage_of(found: _json.Members) -> Usage | None:
+    for key in ("usage", "usageMetadata", "timings", "meta_info"):
+        raw = found.get(key)
+        if raw is not None and raw.startswith(b"{"):
+            usage = _usage.usage_of(_json.loads(raw))
+            if usage:
+                return usage
+    if "prompt_eval_count" in found:
+        return _usage.usage_of({k: _json.integer(v) for k, v in found.items() if k.endswith("_count")})
+    return None
 
 
 def _text(found: _json.Members) -> str | None:

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from prefixlint.model import Json, Usage
 
@@ -17,10 +17,11 @@ def usage_of(value: Json) -> Usage | None:
     """Convert a decoded usage object of any known spelling; None when it is none."""
     if not isinstance(value, Mapping):
         return None
-    for convert in (_gemini, _converse, _chat, _anthropic_or_responses, _timings, _ollama):
-        found = convert(value)
-        if found is not None:
-            return found
+    for key, convert in _SPELLINGS:
+        if key in value:
+            found = convert(value)
+            if found is not None:
+                return found
     return None
 
 
@@ -41,14 +42,23 @@ def excluding(fresh: int | None, read: int | None, write: int | None, output: in
 
 
 def count(value: Mapping[str, Json], *names: str) -> int | None:
-    """Return the first of the named members that holds a count; ``a.b`` looks into an object."""
+    """Return the first of the named members that holds a count."""
     for name in names:
-        found: Json = value
-        for step in name.split("."):
-            found = found.get(step) if isinstance(found, Mapping) else None
-        if isinstance(found, int | float) and not isinstance(found, bool) and found - found == 0:
+        found = value.get(name)
+        if type(found) is int:
+            return found
+        if isinstance(found, float) and found - found == 0:
             return int(found)
     return None
+
+
+def _details(value: Mapping[str, Json], *names: str) -> Mapping[str, Json]:
+    """Return the first of the named members that is an object, else an empty one."""
+    for name in names:
+        found = value.get(name)
+        if isinstance(found, Mapping):
+            return found
+    return {}
 
 
 def _sum(counts: list[int | None]) -> int | None:
@@ -84,20 +94,13 @@ def _chat(value: Mapping[str, Json]) -> Usage | None:
     total = count(value, "prompt_tokens")
     if total is None:
         return None
-    read = count(
-        value,
-        "prompt_tokens_details.cached_tokens",
-        "prompt_cache_hit_tokens",
-        "cached_tokens",
-        "cache_read_input_tokens",
-        "prompt_token_details.cache_read",
-    )
-    write = count(
-        value,
-        "prompt_tokens_details.cache_write_tokens",
-        "prompt_tokens_details.cache_creation_tokens",
-        "cache_creation_input_tokens",
-    )
+    details = _details(value, "prompt_tokens_details", "prompt_token_details", "input_tokens_details")
+    read = count(details, "cached_tokens", "cache_read")
+    if read is None:
+        read = count(value, "prompt_cache_hit_tokens", "cached_tokens", "cache_read_input_tokens")
+    write = count(details, "cache_write_tokens", "cache_creation_tokens")
+    if write is None:
+        write = count(value, "cache_creation_input_tokens")
     return Usage(total, read, write, count(value, "completion_tokens"))
 
 
@@ -108,17 +111,12 @@ def _anthropic_or_responses(value: Mapping[str, Json]) -> Usage | None:
     output = count(value, "output_tokens")
     if "cache_read_input_tokens" in value or "cache_creation_input_tokens" in value:
         read = count(value, "cache_read_input_tokens")
-        write = count(value, "cache_creation_input_tokens", "cache_creation.ephemeral_5m_input_tokens")
-        return excluding(fresh, read, write, output)
-    read = count(
-        value,
-        "input_tokens_details.cached_tokens",
-        "input_token_details.cache_read",
-        "cached_input_tokens",
-        "input_tokens_cached",
-    )
-    write = count(value, "input_tokens_details.cache_write_tokens", "input_token_details.cache_creation")
-    return Usage(fresh, read, write, output)
+        return excluding(fresh, read, count(value, "cache_creation_input_tokens"), output)
+    details = _details(value, "input_tokens_details", "input_token_details")
+    read = count(details, "cached_tokens", "cache_read")
+    if read is None:
+        read = count(value, "cached_input_tokens")
+    return Usage(fresh, read, count(details, "cache_write_tokens", "cache_creation"), output)
 
 
 def _timings(value: Mapping[str, Json]) -> Usage | None:
@@ -130,3 +128,15 @@ def _timings(value: Mapping[str, Json]) -> Usage | None:
 def _ollama(value: Mapping[str, Json]) -> Usage | None:
     total = count(value, "prompt_eval_count")
     return None if total is None else Usage(total, None, None, count(value, "eval_count"))
+
+
+_SPELLINGS: tuple[tuple[str, Callable[[Mapping[str, Json]], Usage | None]], ...] = (
+    ("prompt_tokens", _chat),
+    ("input_tokens", _anthropic_or_responses),
+    ("promptTokenCount", _gemini),
+    ("prompt_token_count", _gemini),
+    ("inputTokens", _converse),
+    ("inputTokenCount", _converse),
+    ("prompt_n", _timings),
+    ("prompt_eval_count", _ollama),
+)

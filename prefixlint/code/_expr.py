@@ -40,6 +40,10 @@ def name(engine: Engine, node: ir.Name) -> Value:
     if found is not None:
         return found
     module = engine.module
+    if module.lang.name != "python":
+        own = own_method(engine, node.name)
+        if own is not None:
+            return own
     item = module.imports.get(node.name)
     if item is not None:
         value = engine.world.imported(module, item)
@@ -52,6 +56,22 @@ def name(engine: Engine, node: ir.Name) -> Value:
     if value is not None:
         return value
     return loud(node.name)
+
+
+def own_method(engine: Engine, name: str) -> Value | None:
+    """Find a method of the running class by its bare name, as most languages other than Python allow."""
+    from prefixlint.code._engine import Closure
+
+    frame = engine.frame
+    found = frame.owner.method(name) if frame.owner is not None else None
+    if found is None:
+        return None
+    func, where = found
+    receiver = next((v for n in ("this", "self") if (v := frame.scope.find(n)) is not None), None)
+    closure = Closure(func, where.scope, where.module, None if func.is_static else receiver, where)
+    if not func.params and (engine.module.lang.name == "ruby" or any(isinstance(d, ir.Name) and d.name == "property" for d in func.decorators)):
+        return engine.invoke(closure, {})
+    return Value(ref=closure)
 
 
 def loud(name: str) -> Value:

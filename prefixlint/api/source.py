@@ -16,11 +16,13 @@ from prefixlint.code._lang import Lang
 from prefixlint.code._places import Lines, allows
 from prefixlint.code._project import Project, languages
 from prefixlint.code._sinks import SinkOptions
+from prefixlint.config import Config
 from prefixlint.errors import InputError
 from prefixlint.model import Finding, Fix, Severity
 
 EXTRA = "prefixlint[source]"
 CHUNK = 24  # files given to a worker at a time: enough to share helper modules, few enough to balance
+KEPT = 200  # helper modules that one process keeps, so that memory does not grow with the project
 PARALLEL_FROM = 40  # files from which a second process pays for its start
 
 
@@ -43,12 +45,14 @@ def is_source(path: str) -> bool:
     return Path(path).suffix.lower() in languages()
 
 
-def check_source(path: str, data: bytes, options: SourceOptions | None = None) -> Iterator[Finding]:
+def check_source(path: str, data: bytes, options: SourceOptions | Config | None = None) -> Iterator[Finding]:
     """Lint one file; helpers that it imports are read too.
 
     Raises InputError when the file cannot be parsed or its grammar is not installed.
     """
-    yield from _Run(options or SourceOptions()).file(path, data)
+    if isinstance(options, Config):
+        options = SourceOptions({name: "system" for name in options.prompt_sinks})
+    yield from _shared_run(options or SourceOptions()).file(path, data)
 
 
 def check_sources(paths: Sequence[str], options: SourceOptions | None = None) -> Iterator[Finding | InputError]:
@@ -91,6 +95,20 @@ def _chunk(paths: list[str], options: SourceOptions) -> list[Finding | InputErro
     return found
 
 
+_runs: dict[str, _Run] = {}
+
+
+def _shared_run(options: SourceOptions) -> _Run:
+    # One run for each process and set of names: a helper module is then read once for all its users.
+    key = repr(options)
+    run = _runs.get(key)
+    if run is None or len(run.project.modules) > KEPT:
+        _runs.clear()
+        _load.cache_clear()
+        run = _runs[key] = _Run(options)
+    return run
+
+
 class _Run:
     """Hold what files of one run share: helper modules that were read, and lines for places."""
 
@@ -111,7 +129,7 @@ class _Run:
         """Check a file that is one program in one language."""
         lang: Lang = reader.LANG  # type: ignore[attr-defined]
         try:
-            if not (_names.RELEVANT.search(data) or any(n.encode() in data for n in self.options.names)):
+            if not (_names.is_relevant(data) or any(n.encode() in data for n in self.options.names)):
                 reader.parses(data)  # type: ignore[attr-defined]
                 return self.suppressed(path, data, [], lang)
             tree = reader.lower_file(path, data) if hasattr(reader, "lower_file") else reader.lower(data)  # type: ignore[attr-defined]

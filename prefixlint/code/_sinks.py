@@ -200,7 +200,7 @@ def _part_of_name(engine: Engine, name: str) -> str:
         return configured
     if not engine.module.has_evidence:
         return ""
-    if _names.is_system(name):
+    if _names.is_system(name) or name in ("SYSTEM", "INSTRUCTIONS"):
         return "system"
     if _names.is_tools(name):
         return "tools"
@@ -390,6 +390,7 @@ def called(engine: Engine, node: ir.Call, path: str, receiver: Value | None, arg
     is_llm = is_llm or ("messages" in keys and bool(keys & (_SETTINGS | {"system"}))) or is_agent
     parts = [p for k, v in named_args.items() if (p := _argument(engine, _names.snake(k), v, is_llm=is_llm, is_agent=is_agent))]
     parts += _positional(engine, method, args, is_llm=is_llm and not is_agent)
+    parts += [(_configured(v, engine.options.names[last]), v) for v in args.values() if last in engine.options.names]
     if "cache_control" in keys and is_llm:
         parts.append(("setting_end", Value(fields={"cache_control": UNKNOWN})))
     if parts:
@@ -415,6 +416,10 @@ def _argument(engine: Engine, key: str, value: Value, *, is_llm: bool, is_agent:
     if part in ("tools", "setting") and is_llm:
         return part, value
     return None
+
+
+def _configured(value: Value, part: str) -> str:
+    return "messages" if _has_roles(value) else part
 
 
 def _has_roles(value: Value) -> bool:

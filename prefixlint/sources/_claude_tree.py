@@ -156,7 +156,9 @@ class Tree:
         lines of an answer on the path count, with their results.
         """
         found: dict[str, _Node] = {}
-        while uuid and uuid in self._nodes and uuid not in found:
+        passed = set[str]()
+        while uuid and uuid in self._nodes and uuid not in passed:
+            passed.add(uuid)
             node = self._nodes[uuid]
             found[uuid] = node
             for mate in self._answers.get(node.answer_id, ()) if node.answer_id else ():

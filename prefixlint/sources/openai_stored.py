@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from prefixlint.errors import InputError
 from prefixlint.model import ReadOptions, Request
-from prefixlint.sources import _beside, _json, _provider, _records, _response, _walk
+from prefixlint.sources import _beside, _json, _provider, _records, _response, _trajectory, _walk
 from prefixlint.sources._head import Head
 from prefixlint.sources._records import Record
 from prefixlint.sources._stream import Input
@@ -45,7 +45,7 @@ def read(source: Input, options: ReadOptions) -> Iterator[Request | InputError]:
     if not _is_completions(head):
         yield from _walk.counted(_messages_alone(source))
         return
-    messages = {name: raw for other in _beside.others(source, _is_messages) for name, raw in _messages(other).items()}
+    messages = {n: raw for other in _beside.others(source, _is_messages) for n, (_, raw) in _messages(other).items()}
 
     def convert(record: Record) -> Iterator[Request]:
         answer = _response.parse(_json.dumps({k: _json.loads(v) for k, v in record.members.items()}))
@@ -72,19 +72,17 @@ def read(source: Input, options: ReadOptions) -> Iterator[Request | InputError]:
 _SETTINGS = {"model", "tools", "tool_choice", "response_format", "temperature", "top_p", "seed", "reasoning_effort"}
 
 
-def _messages(source: Input) -> dict[str, bytes]:
-    """Return the messages of each completion by its id; message ids are that id and a number."""
+def _messages(source: Input) -> dict[str, tuple[Record, bytes]]:
+    """Return the messages of each completion by its id, with the first record; message ids are that id and a number."""
     found: dict[str, list[bytes]] = {}
+    first: dict[str, Record] = {}
     for record in _records.records(source, lists=("data",)):
         if isinstance(record, Record):
             kept = {k: v for k, v in record.members.items() if k != "id" and v != b"null"}
             name = (_json.text(record.members.get("id")) or "").rpartition("-")[0]
-            found.setdefault(name, []).append(_encoded(kept))
-    return {name: _json.joined(parts) for name, parts in found.items()}
-
-
-def _encoded(members: _json.Members) -> bytes:
-    return b"{" + b",".join(_json.dumps(k) + b":" + v for k, v in members.items()) + b"}"
+            found.setdefault(name, []).append(_trajectory.encoded(kept))
+            first.setdefault(name, record)
+    return {name: (first[name], _json.joined(parts)) for name, parts in found.items()}
 
 
 def _messages_alone(source: Input) -> Iterator[Request | InputError]:
@@ -95,9 +93,6 @@ def _messages_alone(source: Input) -> Iterator[Request | InputError]:
         for record in _records.records(other, lists=("data",))
         if isinstance(record, Record)
     }
-    first = next((r for r in _records.records(Input(source.path), lists=("data",)) if isinstance(r, Record)), None)
-    if first is None:
-        return
-    for name, messages in _messages(source).items():
+    for name, (record, messages) in _messages(source).items():
         if name not in listed:
-            yield Request(name, _provider.CHAT, first.span(0), {"messages": messages}, rebuilt=True)
+            yield Request(name, _provider.CHAT, record.span(0), {"messages": messages}, rebuilt=True)

@@ -6,21 +6,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from prefixlint.api import replay_sweep
+from prefixlint import engines
+from prefixlint.api import replay_checklist
 from prefixlint.api.accesses import Reader, Served
-from prefixlint.api.prices import cost
 from prefixlint.api.read import open_log
+from prefixlint.api.replay_fixed import Fixed
 from prefixlint.api.replay_options import ReplayOptions, Setup
 from prefixlint.api.replay_runs import Ideal, Run, Sessions, shadows, split
+from prefixlint.api.replay_sweep import Sweep
+from prefixlint.api.replay_tally import Tally
 from prefixlint.caches._base import Access, Chainer, Read
-from prefixlint.kv import ttft_s
-from prefixlint.model import CacheRead, Request, Span
-from prefixlint.replays import Money, Observed, Rate, ReplayResult, Sample
+from prefixlint.diff.sites import general
+from prefixlint.model import CacheRead, Fork, Request, Span
+from prefixlint.replays import Observed, Rate, ReplayResult, Sample
 
 __all__ = ["ReplayOptions", "replay", "replay_served"]
 
 SAMPLES = 400  # points kept of the curve over time
 BLAME_BLOCK = 16  # tokens per block where the eviction blame looks for what came in between
+KEEPS_ANSWERS = ("block_hash", "radix", "slot")  # families whose engines cache what they generate
 
 
 def replay(paths: Sequence[str], options: ReplayOptions) -> ReplayResult:
@@ -29,25 +33,31 @@ def replay(paths: Sequence[str], options: ReplayOptions) -> ReplayResult:
     Raises ConfigError for an impossible question and InputError when an input does not exist.
     """
     log = open_log(paths, options.read)
-    reader = make_reader(options)
-    result = replay_served(reader.read(log.requests()), options, reader=reader)
+    run = Run(options)
+    reader = make_reader(options, run)
+    result = replay_served(reader.read(log.requests()), options, reader=reader, run=run)
     return replace(result, inputs=log.inputs(), notes=(*log.notes(), *result.notes))
 
 
-def make_reader(options: ReplayOptions) -> Reader:
-    """Build the reader for a question: recorded answers count where the engine keeps what it generated."""
-    with_output = options.with_output if options.with_output is not None else True
-    return Reader(options.tokenizer, options.model, options.api, with_output)
+def make_reader(options: ReplayOptions, run: Run) -> Reader:
+    """Build the reader for a question: answers count where the engine keeps what it generated."""
+    answers = options.with_output
+    if answers is None:
+        hosted = options.cache == "auto" or engines.engine(options.cache).is_hosted
+        answers = not hosted and engines.engine(options.cache).family in KEEPS_ANSWERS
+    return Reader(
+        options.tokenizer, options.model, options.api, answers, lambda request: run.family(request) == "breakpoint"
+    )
 
 
-def replay_served(items: Iterator[Served], options: ReplayOptions, *, reader: Reader) -> ReplayResult:
-    """Replay accesses that were read already."""
-    replaying = Replaying(options)
-    sweep = replay_sweep.Sweep(options) if options.sweep else None
+def replay_served(items: Iterator[Served], options: ReplayOptions, *, reader: Reader, run: Run) -> ReplayResult:
+    """Replay accesses as they are read."""
+    replaying = Replaying(options, run)
+    sweep = Sweep(options) if options.sweep else None
     for served in items:
-        served = replaying.prepared(served)
+        replaying.prepare(served)
         if sweep is not None:
-            sweep.serve(served.access, served.request)
+            sweep.serve(served)
         if sweep is None or options.per_request:
             replaying.serve(served)
     result = replaying.result(reader)
@@ -59,45 +69,44 @@ class Replaying:
     """Serve a log request by request and keep what the report needs."""
 
     options: ReplayOptions
-    run: Run = field(init=False)
+    run: Run
     reads: list[CacheRead] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
     observed: list[Observed] = field(default_factory=list)
-    samples: list[Sample] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    tally: Tally = field(init=False)
+    curve: Curve = field(init=False)
+    forks: Forks = field(init=False)
+    fixed: Fixed | None = None
     _shadows: list[tuple[str, Run]] = field(default_factory=list)
+    _last_limit: str = "rounded"
+    _started: bool = False
     _ideal: Ideal = field(default_factory=Ideal)
     _sessions: Sessions = field(default_factory=Sessions)
     _evictions: Evictions = field(init=False)
     _rates: dict[str, list[int]] = field(default_factory=dict)
     _blame: dict[str, int] = field(default_factory=dict)
-    _money: Spent = field(init=False)
-    _ttft: list[float] = field(default_factory=lambda: [0.0, 0.0])
-    _tiers: dict[str, int] = field(default_factory=dict)
-    _input: int = 0
-    _low: int = 0
-    _high: int = 0
-    _start_s: float | None = None
-    _every: int = 1
-    _started: bool = False
-    _last_limit: str = "rounded"
 
     def __post_init__(self) -> None:
-        """Build the runs."""
-        self.run = Run(self.options)
-        self._evictions = Evictions()
-        self._money = Spent()
+        """Begin with nothing."""
+        self.tally, self.curve, self.forks, self._evictions = (
+            Tally(self.options.hardware),
+            Curve(),
+            Forks(),
+            Evictions(),
+        )
+        if self.options.scenarios and not self.options.sweep:
+            self.fixed = Fixed(replace(self.options, per_request=False), lambda run: make_reader(self.options, run))
 
-    def prepared(self, served: Served) -> Served:
+    def prepare(self, served: Served) -> None:
         """Give block traces token ids where the cache does not work on blocks of that size."""
         access = served.access
-        if access.blocks is not None:
-            setup = self.run.setup(access, served.request)
-            ready = setup.engine.family in ("block_hash", "tiered") and setup.block_tokens == access.block_tokens
-            if not ready:
-                access.packed = expanded(access)
-                access.blocks, access.block_tokens = None, 0
-        return served
+        if access.blocks is None:
+            return
+        setup = self.run.setup(access, served.request)
+        if setup.engine.family in ("block_hash", "tiered") and setup.block_tokens == access.block_tokens:
+            return
+        access.packed = expanded(access)
+        access.blocks, access.block_tokens = None, 0
 
     def serve(self, served: Served) -> None:
         """Serve one request and book what it read."""
@@ -105,89 +114,65 @@ class Replaying:
         setup = self.run.setup(access, request)
         if not self._started:
             self._start(setup)
+        if served.echo is not None:
+            for _, shadow in self._shadows:
+                shadow.serve(served.echo, request)
+            self.run.serve(served.echo, request)
         levels = [(name, shadow.serve(access, request).high) for name, shadow in self._shadows]
         read = self.run.serve(access, request)
         levels.append((self._last_limit, read.high))
-        ideal = self._ideal.serve(access) if access.packed else max(height for _, height in levels)
-        if setup.engine.family == "slot":  # slots cannot be unlimited: a prompt that was overwritten counts as evicted
-            levels = [("rounded", min(ideal, access.prompt_tokens - 1)), ("evicted", read.high)]
-        forked = self._sessions.lost(access, ideal)
-        blame = split(access.prompt_tokens, [("ideal", ideal), *levels], forked)
-        self._book(access, request, read, blame)
+        blame = self._blamed(served, setup, levels)
+        self._book(served, read, blame)
+        self.tally.add(setup, access, read)
+        self.curve.add(access, read, self.run.used_tokens, self.tally)
         self._evictions.see(access, blame.get("evicted", 0), read.high)
-        self._charge(setup, access, read)
+        if self.fixed is not None:
+            self.fixed.serve(served)
 
     def _start(self, setup: Setup) -> None:
         """Build the shadows; the last limit is the one that the real run has beyond them."""
-        bounded = setup.params.get("capacity") is not None or setup.engine.family in ("slot", "tiered")
+        bounded = setup.params.get("capacity") is not None or setup.engine.family == "tiered"
         timed = bool(setup.params.get("ttl_s")) or setup.engine.family == "breakpoint"
         *self._shadows, (self._last_limit, _) = shadows(self.options, bounded, timed)
         for _, shadow in self._shadows:
             shadow.setups = self.run.setups  # one table of chain ids for all of them
         self._started = True
 
-    def _book(self, access: Access, request: Request, read: Read, blame: dict[str, int]) -> None:
-        recomputed = access.prompt_tokens - read.high
-        written = read.written + read.written_1h
-        record = request.span.record
-        self.reads.append(CacheRead(record, read.low, read.high, written, recomputed, blame))
+    def _blamed(self, served: Served, setup: Setup, levels: list[tuple[str, int]]) -> dict[str, int]:
+        access = served.access
+        if served.echo is not None:
+            self._ideal.serve(served.echo)
+        ideal = self._ideal.serve(access) if access.packed else max(height for _, height in levels)
+        if setup.engine.family == "slot":  # slots cannot be unlimited: a prompt that was overwritten counts as evicted
+            levels = [("rounded", min(ideal, access.prompt_tokens - 1)), ("evicted", levels[-1][1])]
+        forked = self._sessions.lost(access, ideal)
+        if served.elements:  # compared request by request: what is wanted there is new text here
+            forked = served.fork.lost_tokens if served.fork and not served.fork.wanted else 0
+        blame = split(access.prompt_tokens, [("ideal", ideal), *levels], forked)
+        if served.fork is not None:
+            self.forks.add(served.fork, blame.get("forked", 0))
+        return blame
+
+    def _book(self, served: Served, read: Read, blame: dict[str, int]) -> None:
+        access, request = served.access, served.request
+        written, recomputed = read.written + read.written_1h, access.prompt_tokens - read.high
+        self.reads.append(CacheRead(request.span.record, read.low, read.high, written, recomputed, blame))
         self.paths.append(request.span.path)
-        self._input += access.prompt_tokens
-        self._low += read.low
-        self._high += read.high
         for name, tokens in blame.items():
             self._blame[name] = self._blame.get(name, 0) + tokens
-        for name, tokens in read.tiers.items():
-            self._tiers[name] = self._tiers.get(name, 0) + tokens
         rate = self._rates.setdefault(access.session, [0, 0, 0, 0])
         for index, more in enumerate((1, access.prompt_tokens, read.low, read.high)):
             rate[index] += more
-        self._sample(access, read)
         if request.usage is not None and request.usage.cache_read is not None:
-            self._observe(access, request, read)
-
-    def _sample(self, access: Access, read: Read) -> None:
-        number = len(self.reads)
-        if number % self._every:
-            return
-        if len(self.samples) >= SAMPLES:  # keep every second one and go on at half the rate
-            self.samples = self.samples[1::2]
-            self._every *= 2
-            if number % self._every:
-                return
-        at_s = access.at_s if access.at_s is not None else float(number - 1)
-        if self._start_s is None:
-            self._start_s = at_s
-        self.samples.append(Sample(at_s, self.run.used_tokens, self._input, self._high, dict(self._tiers)))
-
-    def _observe(self, access: Access, request: Request, read: Read) -> None:
-        usage = request.usage
-        assert usage is not None and usage.cache_read is not None
-        total = usage.input_tokens or access.prompt_tokens
-        scale = total / access.prompt_tokens  # the log's own count decides; ours may be an estimate
-        low, high = round(read.low * scale), round(read.high * scale)
-        self.observed.append(
-            Observed(request.span.record, request.span.path, low, high, usage.cache_read, total,
-                     _reason(low, high, usage.cache_read))
-        )  # fmt: skip
-
-    def _charge(self, setup: Setup, access: Access, read: Read) -> None:
-        self._money.add(setup, access, read)
-        if setup.shape is not None:
-            loaded = sum(t for name, t in read.tiers.items() if name != "gpu")
-            for index, cached in enumerate((read.high, 0)):
-                self._ttft[index] += ttft_s(setup.shape, self.options.hardware, prompt=access.prompt_tokens,
-                                            cached=cached, loaded=0 if index else loaded)  # fmt: skip
+            self.observed.append(_observed(access, request, read, blame))
 
     def result(self, reader: Reader) -> ReplayResult:
         """Build the result."""
         setup = next(iter(self.run.setups.values()), None)
-        setup = setup or Run(self.options).setup(Access(0, 0), Request("", "raw", Span("")))
-        count = len(self.reads)
+        setup = setup or self.run.setup(Access(0, 0), Request("", "raw", Span("")))
         tokenizers = list(reader.tokenizers.values())
-        notes = [*setup.notes, *(f"{count:,} {text}" for text, count in reader.notes.items())]
         rates = [Rate(name, *r) for name, r in self._rates.items()]
-        return ReplayResult(
+        result = ReplayResult(
             cache=setup.engine.name,
             title=setup.engine.title,
             source=setup.engine.source,
@@ -196,78 +181,102 @@ class Replaying:
             inputs=(),
             tokenizer=", ".join(dict.fromkeys(t.name for t in tokenizers)) or "token ids",
             exact_tokens=all(t.exact for t in tokenizers),
-            total=Rate("all", count, self._input, self._low, self._high),
+            total=self.tally.rate("all"),
             reads=tuple(self.reads),
             paths=tuple(self.paths),
             blame=dict(self._blame),
+            forked_by=self.forks.by_cause,
             evicted_by=self._evictions.by_whom(),
             sessions=tuple(sorted(rates, key=lambda r: r.hit_high - r.input_tokens)),
+            sites=self.forks.sites(),
+            scenarios=self.fixed.scenarios(self.tally) if self.fixed else (),
             observed=tuple(self.observed),
-            samples=tuple(self._relative()),
-            money=self._money.total(),
-            ttft_s=(self._ttft[0] / count, self._ttft[1] / count) if count and setup.shape else None,
-            tiers=dict(self._tiers),
-            notes=tuple(notes),
+            samples=tuple(self.curve.relative()),
+            money=self.tally.spent.total(),
+            ttft_s=self.tally.ttft_s,
+            tiers=dict(self.tally.tiers),
+            notes=(*setup.notes, *(f"{count:,} {text}" for text, count in reader.notes.items())),
             kv_bytes_per_token=setup.shape.bytes_per_token if setup.shape else None,
-            start_s=self._start_s,
+            start_s=self.curve.start_s,
         )
-
-    def _relative(self) -> list[Sample]:
-        start = self._start_s or 0.0
-        return [replace(s, at_s=s.at_s - start) for s in self.samples]
+        return replace(result, checklist=replay_checklist.checklist(result, self.options))
 
 
-def _reason(low: int, high: int, observed: int) -> str:
-    if low <= observed <= high:
+def _observed(access: Access, request: Request, read: Read, blame: dict[str, int]) -> Observed:
+    usage = request.usage
+    assert usage is not None and usage.cache_read is not None
+    total = usage.input_tokens or access.prompt_tokens
+    scale = total / access.prompt_tokens  # the log's own count decides; ours may be an estimate
+    low, high = round(read.low * scale), round(read.high * scale)
+    reason = _reason(low, high, usage.cache_read, blame, total, partial=request.partial)
+    return Observed(request.span.record, request.span.path, low, high, usage.cache_read, total, reason)
+
+
+def _reason(low: int, high: int, observed: int, blame: dict[str, int], total: int, *, partial: bool) -> str:
+    """Say why a prediction and a record differ; a difference of one block or 2 % is none."""
+    if low - max(128, total // 50) <= observed <= high + max(128, total // 50) and (observed or not low):
         return "as predicted"
-    if observed == 0 and low:
+    if observed == 0 and high:
         return "intact-but-not-read"
-    return "more was read than this log shows as sent before" if observed > high else "less was read than predicted"
+    if observed > high:
+        if partial:
+            return "the log leaves out the system prompt and the tools, which were read as well"
+        lost = max(("evicted", "expired", "rounded", "forked"), key=lambda name: blame.get(name, 0))
+        if blame.get(lost, 0) >= (observed - high) // 2:
+            return f"more was read than predicted: {lost} here, but not at the provider"
+        return "more was read than predicted: it was sent before this log begins, or by a log that is not here"
+    return "less was read than predicted: evicted, or sent to another machine"
 
 
 @dataclass(slots=True)
-class Spent:
-    """Add up what the input costs at each model's own prices."""
+class Forks:
+    """Add up the forked tokens by cause and by place."""
 
-    low: float = 0.0
-    high: float = 0.0
-    equivalents: float = 0.0
-    priced: bool = True
-    hosted: bool = False
-    certain: bool = True
-    as_of: set[str] = field(default_factory=set)
-    source: dict[str, None] = field(default_factory=dict)
+    by_cause: dict[str, int] = field(default_factory=dict)
+    _places: dict[str, int] = field(default_factory=dict)
 
-    def add(self, setup: Setup, access: Access, read: Read) -> None:
-        """Book one request of a hosted cache."""
-        facts = setup.engine.facts
-        if facts is None:
+    def add(self, fork: Fork, tokens: int) -> None:
+        """Book what one fork cost."""
+        if fork.wanted or not tokens:
             return
-        self.hosted = True
-        best, worst = (self._one(facts, access, read, hit) for hit in (read.high, read.low))
-        self.equivalents += best.equivalents
-        self.certain = self.certain and best.certain
-        self.as_of.add(best.as_of)
-        self.source.setdefault(best.source)
-        if best.usd is None or worst.usd is None:
-            self.priced = False
+        self.by_cause[fork.cause] = self.by_cause.get(fork.cause, 0) + tokens
+        place = f"{general(fork.pointer)} {fork.cause}"
+        self._places[place] = self._places.get(place, 0) + tokens
+
+    def sites(self) -> tuple[tuple[str, int], ...]:
+        """Return the places, most tokens first."""
+        return tuple(sorted(self._places.items(), key=lambda item: -item[1]))
+
+
+@dataclass(slots=True)
+class Curve:
+    """Keep at most ``SAMPLES`` points of memory and hits over time."""
+
+    samples: list[Sample] = field(default_factory=list)
+    start_s: float | None = None
+    _every: int = 1
+    _last: Sample | None = None
+    _number: int = 0
+
+    def add(self, access: Access, read: Read, held: int, tally: Tally) -> None:
+        """Take a point; when there are too many, keep every second one and go on at half the rate."""
+        at_s = access.at_s if access.at_s is not None else float(self._number)
+        self.start_s = at_s if self.start_s is None else self.start_s
+        self._number += 1
+        self._last = Sample(at_s, held, tally.input_tokens, tally.high, dict(tally.tiers))
+        if self._number % self._every:
             return
-        self.low += best.usd
-        self.high += worst.usd
+        self.samples.append(self._last)
+        if len(self.samples) > SAMPLES:
+            self.samples = self.samples[1::2]
+            self._every *= 2
 
-    def _one(self, facts: Any, access: Access, read: Read, hit: int) -> Any:
-        writes = facts.write_x.value != 1.0
-        written, hour = (read.written, read.written_1h) if writes else (0, 0)
-        rest = access.prompt_tokens - hit - written - hour
-        return cost(facts, read=hit, write=written, write_1h=hour, uncached=max(rest, 0), prompt=access.prompt_tokens)
-
-    def total(self) -> Money | None:
-        """Return the sum, or None for an engine that nobody bills."""
-        if not self.hosted:
-            return None
-        dated = f"{min(self.as_of)} to {max(self.as_of)}" if len(self.as_of) > 1 else next(iter(self.as_of))
-        low, high = (self.low, self.high) if self.priced else (None, None)
-        return Money(low, high, self.equivalents, dated, "; ".join(self.source), self.certain)
+    def relative(self) -> list[Sample]:
+        """Return the points with times from the first request on, the last one included."""
+        found = self.samples
+        if self._last is not None and (not found or found[-1] is not self._last):
+            found = [*found, self._last]
+        return [replace(s, at_s=s.at_s - (self.start_s or 0.0)) for s in found]
 
 
 @dataclass(slots=True)
@@ -306,8 +315,8 @@ class Evictions:
             every.append(every[-1] + len(new))
         found = {"one-off suffixes": 0.0, "content that is used again": 0.0}
         for since, until, tokens in self._lost:
-            total = every[until] - every[since + 1]
-            share = (once[until] - once[since + 1]) / total if total > 0 else 0.0
+            total = every[until] - every[min(since + 1, until)]
+            share = (once[until] - once[min(since + 1, until)]) / total if total > 0 else 0.0
             found["one-off suffixes"] += tokens * share
             found["content that is used again"] += tokens * (1 - share)
         return {name: round(tokens) for name, tokens in found.items() if round(tokens)}

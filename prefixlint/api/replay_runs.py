@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -35,6 +35,10 @@ class Run:
         if found is None:
             found = self.fleets[key] = self._build(self.setup(access, request))
         return found
+
+    def family(self, request: Request) -> str:
+        """Name the family of the cache that serves this request's model."""
+        return self.setup(Access(0, 0), request).engine.family
 
     def _key(self, request: Request) -> str:
         if self.options.cache == "auto" or engines.engine(self.options.cache).is_hosted:
@@ -84,9 +88,12 @@ class Ideal:
         """Return the common prefix with everything before, the answers included, then remember this request."""
         tree = self.trees.setdefault("", Radix({"page_size": 1}))
         root = tree._root(access.scope)
-        _, at = tree._match(root, access.packed[: access.prompt_tokens * WIDTH])
-        tree._insert(root, access.packed[: access.stored_tokens * WIDTH], 0, 0)
-        return at // WIDTH
+        answer = access.output_tokens * WIDTH
+        prompt = access.packed[: len(access.packed) - answer] if answer else access.packed
+        _, at = tree._match(root, prompt)
+        tree._insert(root, access.packed[: len(access.packed) - WIDTH] if answer else prompt, 0, 0)
+        # an estimating tokenizer counts more tokens than its ids: the share that is common stays
+        return at // WIDTH if len(prompt) == access.prompt_tokens * WIDTH else at * access.prompt_tokens // len(prompt)
 
 
 @dataclass(slots=True)
@@ -139,12 +146,3 @@ def split(prompt: int, levels: list[tuple[str, int]], forked: int) -> dict[str, 
         blame[name] = above - below
     blame["cold"] = prompt - heights[0] - blame["forked"]
     return {name: tokens for name, tokens in blame.items() if tokens}
-
-
-def chunks(packed: bytes, size: int) -> Iterator[bytes]:
-    """Cut packed tokens into blocks of ``size`` tokens, a partial last one included."""
-    for at in range(0, len(packed), size * WIDTH):
-        yield packed[at : at + size * WIDTH]
-
-
-Serve = Callable[[Access, Request], Read]

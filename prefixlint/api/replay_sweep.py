@@ -6,9 +6,10 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from prefixlint.api.replay_options import ReplayOptions, Setup, capacity, swept
+from prefixlint.api.accesses import Served
+from prefixlint.api.replay_options import ReplayOptions, Setup, swept
 from prefixlint.api.replay_runs import Run
-from prefixlint.caches import _stack
+from prefixlint.caches import _optimum, _stack
 from prefixlint.caches._base import Access
 from prefixlint.model import Request
 from prefixlint.replays import Point, Rate
@@ -39,6 +40,7 @@ class Sweep:
     _sizes: list[int] = field(default_factory=list)
     _setup: Setup | None = None
     _ready: bool = False
+    _future: _optimum.Future | None = None
 
     def __post_init__(self) -> None:
         """Build one run per point."""
@@ -49,14 +51,18 @@ class Sweep:
                 options = swept(options, name, value)
             self.counted.append(Counted(", ".join(names), ", ".join(values), Run(options)))
 
-    def serve(self, access: Access, request: Request) -> None:
+    def serve(self, served: Served) -> None:
         """Serve one request at every point."""
+        access, request = served.access, served.request
         if not self._ready:
             self._prepare(access, request)
+        self._optimum(access)
         if self._stack is not None:
             self._from_stack(access)
             return
         for point in self.counted:
+            if served.echo is not None:
+                point.run.serve(served.echo, request)
             read = point.run.serve(access, request)
             self._count(point, access, read.low, read.high)
             point.plateau = max(point.plateau, point.run.used_tokens)
@@ -81,10 +87,19 @@ class Sweep:
         plain = setup.engine.family == "block_hash" and "discipline" not in setup.params
         simple = not any(setup.params.get(k) for k in ("credit_partial", "ttl_s", "exact_resend_full", "min_tokens"))
         only = [name for name, _ in self.options.sweep] == ["capacity"]
+        self._setup = setup if only else None
         if plain and simple and only and setup.params.get("policy", "lru") == "lru" and self.options.replicas == 1:
-            self._setup = setup
             self._stack = _stack.Distances()
             self._sizes = [p.run.setup(access, request).params.get("capacity") or 1 << 60 for p in self.counted]
+
+    def _optimum(self, access: Access) -> None:
+        """Remember the blocks for Belady's optimum, where capacities of blocks are swept."""
+        setup = self._setup
+        if setup is None or setup.engine.family not in ("block_hash", "tiered"):
+            return
+        if self._future is None:
+            self._future = _optimum.Future(access.block_tokens or setup.block_tokens)
+        self._future.add(setup.params["chainer"].ids(access, access.prompt_tokens), access.prompt_tokens)
 
     def _from_stack(self, access: Access) -> None:
         assert self._setup is not None and self._stack is not None
@@ -106,7 +121,10 @@ class Sweep:
     def _points(self) -> Iterator[Point]:
         for p in self.counted:
             rate = Rate(p.value, p.requests, p.input_tokens, p.low, p.high)
-            yield Point(p.setting, p.value, rate, p.plateau, p.disk)
+            yield Point(p.setting, p.value, rate, p.plateau, p.disk, self._ceiling(p))
 
-
-__all__ = ["Sweep", "capacity"]
+    def _ceiling(self, point: Counted) -> float | None:
+        if self._future is None:
+            return None
+        setup = next(iter(point.run.setups.values()))
+        return self._future.rate(setup.params.get("capacity"))

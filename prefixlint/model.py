@@ -44,6 +44,16 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Say that characters of a rendered text come from the string at ``pointer``, from ``char_offset`` on."""
+
+    start_char: int
+    end_char: int
+    pointer: str
+    char_offset: int
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """Hold one request as the log has it; key order and number spelling of the body survive.
 
@@ -57,6 +67,7 @@ class Request:
     ``partial`` says that the log leaves out a part of the prompt, such as system prompt and tools.
     ``rebuilt`` says that the body was put together from several places; it lies nowhere in the file as it is.
     ``blocks`` holds the block ids of block traces, ``block_size`` their tokens per block.
+    ``places`` says where ``text`` comes from when a chat template made it of a body.
     """
 
     id: str
@@ -79,6 +90,7 @@ class Request:
     rebuilt: bool = False
     blocks: Sequence[int] | None = None
     block_size: int = 0
+    places: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,16 +111,6 @@ class Segment:
     breakpoint: str = ""
     syntax: str = ""
     kind: SegmentKind = "text"
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Say that characters of a rendered text come from the string at ``pointer``, from ``char_offset`` on."""
-
-    start_char: int
-    end_char: int
-    pointer: str
-    char_offset: int
 
 
 @dataclass(frozen=True, slots=True)

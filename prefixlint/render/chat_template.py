@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from prefixlint.errors import InputError
-from prefixlint.model import Json, Part, Place, Prompt, Request, Segment, SegmentKind
+from prefixlint.model import Json, Part, Prompt, Request, Segment, SegmentKind
 from prefixlint.render import _chat_messages
 
 if TYPE_CHECKING:
@@ -133,19 +133,6 @@ def _clock(date: datetime.datetime | None, request: Request, template: Template)
         return moment.strftime(form)
 
     return strftime_now
-
-
-def place_of(places: tuple[Place, ...], char_offset: int) -> tuple[str, int | None]:
-    """Return the pointer and the offset in its string of a character of the rendered text.
-
-    What the template itself wrote has the pointer ``""`` and no offset.
-    """
-    import bisect
-
-    index = bisect.bisect_right(places, char_offset, key=lambda place: place.start_char) - 1
-    if index < 0 or char_offset >= places[index].end_char:
-        return "", None
-    return places[index].pointer, places[index].char_offset + char_offset - places[index].start_char
 
 
 def segments_of(prompt: Prompt) -> tuple[Segment, ...]:

@@ -27,10 +27,12 @@ def whole_characters(text: str) -> str:
 class Engine:
     """Hold a loaded vocabulary: its encode function, where texts may be cut, and its longest piece in bytes.
 
-    ``longest_piece`` is 0 where tokens and bytes have no fixed relation (a normalizer may lengthen the text).
+    ``spell`` gives the bytes of tokens. ``longest_piece`` is 0 where tokens and bytes have no fixed relation (a
+    normalizer may lengthen the text).
     """
 
     encode: Callable[[str], list[int]]
+    spell: Callable[[list[int]], list[bytes]]
     boundaries: Boundaries = field(default_factory=NoBoundaries)
     longest_piece: int = 0
 
@@ -97,6 +99,10 @@ class Counted:
     def encode(self, text: str) -> list[int]:
         """Encode ordinary text (no special tokens); an estimate gives the ids of its base vocabulary."""
         return self.engine.encode(text)
+
+    def pieces(self, ids: list[int], text: str = "") -> list[str]:
+        """Return the text of each token, to be shown; bytes that are no whole character are written as ``\\xe6``."""
+        return [spelt.decode("utf-8", "backslashreplace") for spelt in self.engine.spell(ids)]
 
     def count(self, text: str) -> int:
         """Count the tokens of ordinary text, tokenizing unique text once."""

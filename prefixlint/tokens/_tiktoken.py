@@ -25,9 +25,8 @@ def engine(name: str, pattern: str, ranks: Mapping[bytes, int]) -> Engine:
 
     encoding = tiktoken.Encoding(name, pat_str=pattern, mergeable_ranks=dict(ranks), special_tokens={})
     longest = max(map(len, ranks), default=1)
-    return Engine(
-        _guarded(encoding.encode_ordinary, encoding._encode_single_piece, pattern), boundaries_for(pattern), longest
-    )
+    encode = _guarded(encoding.encode_ordinary, encoding._encode_single_piece, pattern)
+    return Engine(encode, encoding.decode_tokens_bytes, boundaries_for(pattern), longest)
 
 
 def _guarded(

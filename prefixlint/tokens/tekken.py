@@ -40,5 +40,8 @@ def _engine(name: str, pattern: str, ranks: dict[bytes, int], special: int) -> E
 
     engine = _tiktoken.engine(name, pattern, ranks)
     return Engine(
-        lambda text: [rank + special for rank in engine.encode(text)], engine.boundaries, engine.longest_piece
+        lambda text: [rank + special for rank in engine.encode(text)],
+        lambda ids: engine.spell([token - special for token in ids]),
+        engine.boundaries,
+        engine.longest_piece,
     )

@@ -13,7 +13,8 @@ import pytest
 from prefixlint.api.chat_template import load_template
 from prefixlint.errors import InputError
 from prefixlint.model import Prompt, Request, Span
-from prefixlint.render.chat_template import Template, parse_template, place_of, render_template, segments_of
+from prefixlint.provenance import place_of
+from prefixlint.render.chat_template import Template, parse_template, render_template, segments_of
 
 FOLDER = Path(__file__).parent.parent / "data" / "chat_templates"
 CASES = json.loads((FOLDER / "cases.json").read_text(encoding="utf-8"))

@@ -147,3 +147,14 @@ def test_a_broken_file_is_an_input_error(content: bytes, tmp_path: Path) -> None
     (tmp_path / "tokenizer.json").write_bytes(content)
     with pytest.raises(InputError, match=r"tokenizer\.json: not a tokenizer\.json"):
         hf.load_file(tmp_path / "tokenizer.json")
+
+
+@pytest.mark.parametrize("kind", ["llama3", "gemma", "t5"])
+def test_pieces_spell_the_text(kind: str, tmp_path: Path) -> None:
+    KINDS[kind][0]().save(str(tmp_path / "tokenizer.json"))
+    counted = hf.load_file(tmp_path / "tokenizer.json")
+    text = "<|im_start|>def count(text):"
+    spelt = counted.pieces(counted.encode(text))
+    assert spelt[0] == "<|im_start|>" and "".join(spelt).replace("<|im_start|> ", "<|im_start|>") == text
+    if kind != "t5":
+        assert b"".join(counted.engine.spell(counted.encode("日本 é"))).decode() == "日本 é"

@@ -98,3 +98,11 @@ def test_bounds_need_no_vocabulary() -> None:
     assert tokenizer.reaches("x" * 128 * 1024, 1024)
     assert "engine" not in vars(tokenizer)
     assert tokenizer.reaches("hello world", 2) and not tokenizer.reaches("hello world", 3)
+
+
+def test_pieces_show_every_byte() -> None:
+    tokenizer = tiktoken_packed.load("o200k_base")
+    ids = tokenizer.encode("héllo wörld 🫨")
+    pieces = tokenizer.pieces(ids)
+    assert pieces[:2] == ["hé", "llo"] and any(piece.startswith("\\x") for piece in pieces)
+    assert b"".join(tokenizer.engine.spell(ids)).decode() == "héllo wörld 🫨"

@@ -20,6 +20,7 @@ INVISIBLE = dict.fromkeys(
     map(ord, "\ufeff\u200b\u200c\u200d\u2060\u00ad\u200e\u200f\u061c\u2061\u2062\u2063\u2064\u180e")
 )
 _BLANK_END = re.compile(r"[ \t\u00a0]+(?=\n|\r|$)")
+_TURN_END = re.compile(r"\s+(?=<\||</s>|<end_of_turn>|<｜)")
 _BLANKS = re.compile(r"[ \t]+")
 _NEWLINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|\\(/)")
@@ -62,6 +63,11 @@ def _trimmed(text: str) -> str:
     return _BLANK_END.sub("", text).rstrip()
 
 
+def _before_token(text: str) -> str:
+    """Trim what stands before the special token that ends a turn of a raw prompt."""
+    return _TURN_END.sub("", text)
+
+
 def _collapsed(text: str) -> str:
     return _NEWLINES.sub("\n", _BLANKS.sub(" ", text.strip())).replace("\n ", "\n").replace(" \n", "\n")
 
@@ -76,6 +82,7 @@ FORMS: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("bom-or-zero-width", lambda text: text if text.isascii() else text.translate(INVISIBLE)),
     ("unicode-normalization", lambda text: unicodedata.normalize("NFC", _whole(text))),
     ("trailing-whitespace", _trimmed),
+    ("trailing-whitespace", _before_token),
     ("blank-run", _collapsed),
     ("unicode-normalization", lambda text: unicodedata.normalize("NFKC", _whole(text))),
     ("escape-style", _unescaped),
@@ -252,7 +259,7 @@ def order_cause(left: str, right: str, offset: int, tail: int = 0) -> Named | No
 
 
 def _same_items(ours: str, theirs: str, separator: str) -> bool:
-    if ours.count(separator) != theirs.count(separator) or not ours.count(separator):
+    if ours == theirs or ours.count(separator) != theirs.count(separator) or not ours.count(separator):
         return False
     first, second = (Counter(_items(text, separator)) for text in (ours, theirs))
     return bool(first == second and len(first) >= (2 if separator != " " else 4))

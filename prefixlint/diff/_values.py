@@ -25,6 +25,7 @@ _FETCHED_LABEL = re.compile(
     rf"\s{{0,2}}(?:\(\w{{0,20}}\d{{0,3}}\))?(?:[:：][*]{{0,2}}|\n|$)"
 )
 _LISTED = re.compile(r"^\s*(?:[│├└─|`+*-]{1,3}\s*)*[\w@.+-]+(?:/[\w@.+-]+)*(?:\.\w{1,8}|/)?\s*$")
+_FILE_NAME = re.compile(r"\.\w{1,8}\s*$|/\s*$")
 _LISTING_TAG = re.compile(r"(?i)files?|tree|dir|folder|listing|workspace|structure|repo|project")
 _MONTHS = (
     r"jan|feb|m[aä]r|apr|ma[iy]|jun|jul|aug|sep|okt|oct|nov|dez|dec|janv|févr|mars|avr|juin|juil|août|déc|ene|abr|ago|dic"
@@ -32,7 +33,7 @@ _MONTHS = (
     r"|يناير|فبراير|مارس|أبريل|ابريل|مايو|يونيو|يوليو|أغسطس|اغسطس|سبتمبر|أكتوبر|اكتوبر|نوفمبر|ديسمبر"
 )
 _DAYS = (
-    r"(?:mon|tues?|wednes|thurs?|fri|satur|sun)(?:day)?|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|mo|di|mi|do|fr|sa|so"
+    r"(?:mon|tues?|wednes|thurs?|fri|satur|sun)(?:day)?|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag"
     r"|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo"
     r"|lunedì|martedì|mercoledì|giovedì|venerdì|sabato|domenica|segunda|terça|quarta|quinta|sexta"
     r"|понедельник|вторник|среда|четверг|пятница|суббота|воскресенье|星期.|周.|.曜日|[월화수목금토일]요일"
@@ -41,9 +42,12 @@ _DAYS = (
 _DATED = re.compile(
     rf"(?i)(?<!\w)(?:(?:{_MONTHS})\w{{0,7}}\.?|{_DAYS})(?!\w)|[年月日]|\d[년월일]|\d{{1,4}}[./-]\d{{1,2}}[./-]\d{{1,4}}"
 )
+_DAY_OF = re.compile(rf"(?i)\d{{1,4}}\.?\s?(?:de\s)?(?:{_MONTHS})|(?:{_MONTHS})\w{{0,7}}\.?\s\d|\d\s?[年月日년월일]|\d[./-]\d{{1,2}}[./-]")
 _CLOCK = re.compile(r"(?<!\d)\d{1,2}\s?[:hH時时点]\s?\d{2}(?!\d)|\d\s?(?:am|pm|Uhr|時|时)(?!\w)|[上下]午\d|午[前後]\d")
 _ID = re.compile(r"[A-Za-z0-9][\w+/=:.~-]{3,}")
 _EDGE = re.compile(r"[^\s\"'`<>(){}\[\],;|=：:，。；]")
+# Shapes that leave no doubt once two requests differ in them, however harmless each may look by itself.
+PROVEN = frozenset(("timestamp", "date", "epoch", "uuid", "commit-hash", "relative-time-phrase", "temp-path", "random-id"))
 RULES_BY_LABEL = ("user-or-host", "cwd-or-env", "git-status")
 LINE_CHARS = 300
 
@@ -61,7 +65,8 @@ def value_cause(left: str, right: str, offset: int) -> Named | None:
         if weak and not _goes_on(left, right, first.end_char, second.end_char):
             continue
         start = min(first.start_char, second.start_char)
-        return Named(rule, start, first.end_char, second.end_char, sure=not weak)
+        sure = not weak or rule in PROVEN
+        return Named(rule, start, first.end_char, second.end_char, sure=sure)
     return None
 
 
@@ -86,40 +91,42 @@ def inserted_cause(left: str, right: str, offset: int) -> Named | None:
     )
     if short[0] > 2 or not 4 <= long[0] <= LINE_CHARS:
         return None
+    before = _line_before(left, offset)
     for shape in shapes.find(long[1], max(0, offset - 40), min(len(long[1]), long[2] + 40)):
         inside = shape.start_char < long[2] and shape.end_char > offset
-        if inside and shape.confidence == "high" and shape.rule not in RULES_BY_LABEL:
+        if inside and _may_come_and_go(shape, before):
             return Named(shape.rule, offset, span.end_left, span.end_right)
     return None
 
 
+def _may_come_and_go(shape: shapes.Shape, before: str) -> bool:
+    """Say whether an added value is one of a kind: a sure shape, or one more line like the line before it."""
+    if shape.confidence == "high" and shape.rule not in RULES_BY_LABEL:
+        return True
+    return shape.confidence != "low" and any(s.rule == shape.rule for s in shapes.find(before))
+
+
+def _line_before(text: str, offset: int) -> str:
+    """Return the last whole line before an offset."""
+    end = text.rfind("\n", 0, offset)
+    return text[text.rfind("\n", 0, max(end, 0)) + 1 : end] if end >= 0 else ""
+
+
+def _line_at(text: str, offset: int) -> str:
+    end = text.find("\n", offset)
+    return text[text.rfind("\n", 0, offset) + 1 : end if end >= 0 else len(text)]
+
+
 def listing_cause(left: str, right: str, offset: int) -> Named | None:
-    """Name a listing of files that changed: the lines around the difference are names of files."""
-    ours, theirs = _around(left, offset), _around(right, offset)
+    """Name a listing of files that changed: the line before the difference and the new line are names of files."""
+    before, ours, theirs = _line_before(left, offset), _line_at(left, offset), _line_at(right, offset)
     tag = enclosing_tag(left, offset)
     likely = bool(tag and _LISTING_TAG.search(tag))
-    named = sum(1 for line in {*ours, *theirs} if re.search(r"\.\w{1,8}\s*$|/\s*$", line))
-    if not ours or not theirs or not all(_LISTED.match(line) for line in (*ours, *theirs)):
+    files = [line for line in (before, ours, theirs) if _LISTED.match(line) and _FILE_NAME.search(line)]
+    if not (ours in files or theirs in files) or len(files) < (1 if likely else 2):
         return None
-    if named >= 2 or (likely and named):
-        span = next_span(left, right, offset, offset)
-        if span:
-            return Named("cwd-or-env", offset, span.end_left, span.end_right)
-    return None
-
-
-def _around(text: str, offset: int) -> list[str]:
-    """Return the line at an offset with its neighbours, blank and tag lines left out."""
-    start = text.rfind("\n", 0, max(0, text.rfind("\n", 0, offset))) + 1
-    end = offset
-    for _ in range(2):
-        end = text.find("\n", end + 1)
-        if end < 0:
-            end = len(text)
-            break
-    return [
-        line for line in text[start:end].split("\n") if line.strip() and not line.lstrip().startswith(("<", "#", "```"))
-    ]
+    span = next_span(left, right, offset, offset)
+    return Named("cwd-or-env", offset, span.end_left, span.end_right) if span else None
 
 
 def enclosing_tag(text: str, offset: int) -> str:
@@ -192,8 +199,7 @@ def _look(first: str, second: str, before: str, behind: str) -> str | None:
         return "date"
     digits = [re.sub(r"[.,'_\s %]", "", v) for v in both]
     if all(v.isdecimal() or v.isnumeric() for v in digits):
-        near = before[-8:] + behind[:8]
-        if _DATED.search(near) and any(c.isdigit() or c in "年月日./-" for c in near):
+        if _DAY_OF.search(before[-14:] + first + behind[:14]):
             return "date"
         return "epoch" if all(len(v) in (10, 13) for v in digits) else "counter"
     if all(_ID.fullmatch(v) and any(c.isdigit() for c in v) and any(c.isalpha() for c in v) for v in both):

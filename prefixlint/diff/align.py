@@ -54,6 +54,8 @@ def _resync(ours: str, theirs: str) -> tuple[int, int]:
 
 def _on_words(ours: str, theirs: str, left: int, right: int) -> tuple[int, int]:
     """Move the ends of a difference to the end of a word: 12 and 32 differ in two characters, not in one."""
+    if not (ours[:left][-1:].isalnum() or theirs[:right][-1:].isalnum()):
+        return left, right
     while left < len(ours) and right < len(theirs) and ours[left].isalnum() and ours[left] == theirs[right]:
         left, right = left + 1, right + 1
     return left, right

@@ -289,8 +289,9 @@ def _structure(clash: Clash, left: Element, right: Element, found: Difference) -
     if clash.in_history and _thinking_only(left, right):
         return "thinking-stripped", Mask("element"), True
     if found.kind == "number":
-        equal = _forms.same_number(found.left, found.right)
-        return ("number-format", Mask("leaf", equal=True), True) if equal else (fallback, Mask("leaf"), False)
+        if not _forms.same_number(found.left, found.right):
+            return fallback, Mask("leaf"), False
+        return "number-format", Mask("element", equal=_forms.same_json(left.value, right.value)), True
     if found.kind == "key-order":
         equal = _forms.same_json(left.value, right.value)
         return "key-order", Mask("element", equal=equal), True
@@ -451,7 +452,9 @@ def name_text(left: str, right: str, offset: int, part: Part, *, history: bool) 
 
 def _volatile(left: str, right: str, offset: int, part: Part, *, history: bool) -> Named | None:
     """Name a value that changes; in tools and in history a bare number is rather an edit."""
-    named = _values.value_cause(left, right, offset) or _values.shape_cause(left, right, offset)
+    named = _values.value_cause(left, right, offset)
+    if named is None or (named.rule == "counter" and not named.sure):
+        named = _values.shape_cause(left, right, offset) or named
     if named and not named.sure and (part == "tools" or history):
         return None
     return named

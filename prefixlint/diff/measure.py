@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from prefixlint.diff.cause import Cause, Clash, explain, name_text
 from prefixlint.diff.fork import Place, common, token_fork
-from prefixlint.diff.sequence import PartIds, Sequence, last_turn
+from prefixlint.diff.sequence import ASSISTANT_ROLES, PartIds, Sequence, last_turn
 from prefixlint.diff.store import Store
 from prefixlint.elements import Element, Piece, PromptPart
 from prefixlint.model import Tokenizer
@@ -82,6 +82,9 @@ class _Walk:
             self._start(clash.before, self.left_parts),
             self._start(clash.after, self.right_parts),
         )
+        is_open = bool(clash.before.talk.starts) and self.store.role(self.left[-1]) in ASSISTANT_ROLES
+        if is_open and self.at_left < len(self.left) - 1:
+            del self.left[-1], self.left_parts[-1]  # the open end of a raw prompt, where the answer was written
         roles = [self.store.role(i) for i in clash.after.talk.ids]
         self.fresh = len(self.right) - len(roles) + last_turn(roles)
 

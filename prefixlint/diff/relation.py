@@ -36,7 +36,7 @@ def bond(store: Store, before: Sequence, after: Sequence, place: Place) -> Bond:
 
 def _same_talk(store: Store, before: Sequence, after: Sequence, place: Place) -> Bond:
     """Judge two requests whose fronts differ by what their conversations have in common."""
-    ours, theirs = before.conversation, after.conversation
+    ours, theirs = settled(store, before), settled(store, after)
     shared = common(ours, theirs)
     answered = any(store.role(i) in ASSISTANT_ROLES for i in theirs[:shared])
     alike = front_similarity(store, before, after)
@@ -54,6 +54,13 @@ def _same_talk(store: Store, before: Sequence, after: Sequence, place: Place) ->
     return Bond.NONE
 
 
+def settled(store: Store, sequence: Sequence) -> tuple[int, ...]:
+    """Return the conversation; of a raw prompt without its open end, where the answer is to be written."""
+    talk = sequence.conversation
+    is_open = bool(sequence.talk.starts) and len(talk) > 1 and store.role(talk[-1]) in ASSISTANT_ROLES
+    return talk[:-1] if is_open else talk
+
+
 def _answers(store: Store, items: list[int]) -> bool:
     return any(store.role(i) in ASSISTANT_ROLES for i in items)
 
@@ -64,15 +71,15 @@ def _weight(store: Store, items: tuple[int, ...] | list[int]) -> int:
 
 def _same_history(store: Store, before: Sequence, after: Sequence) -> Bond:
     """Judge two requests with one front whose conversations part before the last turn."""
-    ours, theirs = before.conversation, after.conversation
+    ours, theirs = settled(store, before), settled(store, after)
     shared = common(ours, theirs)
     turn = last_turn([store.role(i) for i in theirs])
     if shared >= turn:
         return Bond.NONE
     held = set(ours[shared:])
     kept = [i for i in theirs[shared:] if i in held]
-    settled = theirs[shared:turn]
-    if _weight(store, kept) >= 0.3 * _weight(store, settled) and (len(kept) > 1 or store.chars[kept[0]] > 40):
+    middle = theirs[shared:turn]
+    if _weight(store, kept) >= 0.3 * _weight(store, middle) and (len(kept) > 1 or store.chars[kept[0]] > 40):
         return Bond.CERTAIN
     if shared < len(ours) and len(theirs) > len(ours) and _edited(store, ours[shared], theirs[shared]):
         return Bond.CERTAIN

@@ -71,7 +71,7 @@ class Compiled:
             raise
         except FAULTS as error:
             raise self._fault(error) from error
-        return text, text.places if isinstance(text, Traced) else ()
+        return (str.__str__(text), text.places) if isinstance(text, Traced) else (text, ())
 
     def _fault(self, error: BaseException) -> InputError:
         """Say where in the template an error came up."""

@@ -48,6 +48,7 @@ def text_of(prompt: Prompt) -> str:
     """Return the whole text."""
     (segment,) = prompt.segments
     assert segment.pointer == "" and prompt.exact
+    assert type(segment.text) is str
     return segment.text
 
 

@@ -12,7 +12,7 @@ from prefixlint import registry
 from prefixlint.errors import InputError
 from prefixlint.model import ReadOptions, Request
 from prefixlint.sources._head import Head
-from prefixlint.sources._stream import Input
+from prefixlint.sources._stream import Input, wide_encoding
 
 Item = Request | InputError
 _NO_TIME = float("-inf")
@@ -89,15 +89,25 @@ class Reader:
         try:
             module = _format_of(self.source, self._options)
             self.format = module.NAME
-            yield from _ordered(module, module.read(self.source, self._options))
+            yield from _ordered(module, self._guarded(module.read(self.source, self._options)))
         except InputError as error:
-            yield (
-                error if error.path else InputError(error.message, path=self.path, line=error.line, column=error.column)
-            )
+            yield self._placed(error)
         except OSError as error:
             yield InputError(f"cannot be read: {error.strerror or error}", path=self.path)
         finally:
             self.source.close()
+
+    def _guarded(self, items: Iterator[Item]) -> Iterator[Item]:
+        """Yield what ends a file early as its last item, behind all that was read."""
+        try:
+            yield from items
+        except InputError as error:
+            yield self._placed(error)
+
+    def _placed(self, error: InputError) -> InputError:
+        if error.path:
+            return error
+        return InputError(error.message, path=self.path, line=error.line, column=error.column)
 
 
 def _ordered(module: ModuleType, items: Iterator[Item]) -> Iterator[Item]:
@@ -142,7 +152,9 @@ def _format_of(source: Input, options: ReadOptions) -> ModuleType:
         return next(m for m in registry.modules("sources", "claims") if options.input_format == m.NAME)
     head = Head(source)
     if not head.data.strip():
-        raise InputError("the file is empty", path=source.path)
+        raise source.failure or InputError("the file is empty", path=source.path)
+    if wide_encoding(head.data):
+        raise InputError("the file is UTF-16; convert it to UTF-8", path=source.path, line=1, column=1)
     if head.data.startswith(_PICKLE):
         raise InputError(
             "this is a Python pickle, and reading one runs what it says, so prefixlint never does; "

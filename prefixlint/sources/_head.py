@@ -52,15 +52,24 @@ class Head:
 
     @cached_property
     def document(self) -> bytes | None:
-        """Return the whole input when it is one JSON document, else None."""
+        """Return the input when it is one JSON document, the first one of several, else None."""
         if self._lines_are_records or self.data.lstrip()[:1] not in (b"{", b"["):
             return None
         data = self._source.peek(_WHOLE_BYTES).removeprefix(BOM).strip()
         try:
             _json.items(data) if data.startswith(b"[") else _json.members(data)
         except _json.BrokenJsonError:
-            return None
+            return self._first_of_many(data)
         return data
+
+    def _first_of_many(self, data: bytes) -> bytes | None:
+        """Return the first of several pretty-printed objects, when it is whole."""
+        try:
+            start, end = next(_json.documents(data))
+        except (_json.BrokenJsonError, StopIteration):
+            return None
+        rest = data[end:].lstrip()
+        return data[start:end] if data.startswith(b"{") and rest.startswith(b"{") else None
 
     @property
     def kind(self) -> str:

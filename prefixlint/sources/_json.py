@@ -62,6 +62,15 @@ def places(data: bytes) -> list[tuple[int, int]]:
     return list(_scan_array(data))
 
 
+def documents(data: bytes, start: int = 0) -> Iterator[tuple[int, int]]:
+    """Yield the byte range of each of the values that follow one another. Raises BrokenJsonError."""
+    at = _gap(data, start)
+    while at < len(data):
+        end = skip(data, at)
+        yield at, end
+        at = _gap(data, end)
+
+
 def loads(data: bytes) -> Json:
     """Decode a whole value; lone surrogates survive. Raises BrokenJsonError."""
     try:

@@ -110,8 +110,12 @@ def _document(source: Input, lists: tuple[str, ...]) -> Iterator[Record | InputE
 
 def _objects(path: str, data: bytes, start: int, lists: tuple[str, ...]) -> Iterator[Record | InputError]:
     places = Places(data)
-    for begin, end in _ranges(data, start, lists):
-        yield _record(path, data, places, begin, end)
+    try:
+        for begin, end in _ranges(data, start, lists):
+            yield _record(path, data, places, begin, end)
+    except _json.BrokenJsonError as error:
+        line, column = places.of(error.byte)
+        yield InputError(f"broken JSON: {error.message}", path=path, line=line, column=column)
 
 
 def _record(path: str, data: bytes, places: Places, begin: int, end: int) -> Record | InputError:
@@ -122,18 +126,20 @@ def _record(path: str, data: bytes, places: Places, begin: int, end: int) -> Rec
     return Record(_json.members(data[begin:end]), path, begin, end, line, column, end_line, end_column)
 
 
-def _ranges(data: bytes, start: int, lists: tuple[str, ...]) -> list[tuple[int, int]]:
-    """Return the byte ranges of the records of a document."""
-    body = data[start:]
-    if body.startswith(b"["):
-        return [(start + a, start + b) for a, b in _json.places(body)]
-    members = _json.members(body)
-    for key in lists:
-        raw = members.get(key, b"")
-        if raw.startswith(b"["):
-            at = start + place_of(body, key)
-            return [(at + a, at + b) for a, b in _json.places(raw)]
-    return [(start, start + len(body.rstrip()))]
+def _ranges(data: bytes, start: int, lists: tuple[str, ...]) -> Iterator[tuple[int, int]]:
+    """Yield the byte ranges of the records of a document, or of several that follow one another."""
+    for begin, end in _json.documents(data, start):
+        body = data[begin:end]
+        if body.startswith(b"["):
+            yield from ((begin + a, begin + b) for a, b in _json.places(body))
+            continue
+        members = _json.members(body) if lists else {}
+        listed = next((key for key in lists if members.get(key, b"").startswith(b"[")), None)
+        if listed is None:
+            yield begin, end
+            continue
+        at = begin + place_of(body, listed)
+        yield from ((at + a, at + b) for a, b in _json.places(members[listed]))
 
 
 def place_of(data: bytes, key: str) -> int:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, NamedTuple, cast
+from typing import IO, Any, NamedTuple, cast
 
 from prefixlint.errors import InputError
 from prefixlint.model import Progress
@@ -54,17 +53,46 @@ class _Counted:
             self._raw.close()
 
 
-def _decompressed(raw: _Counted, magic: bytes) -> IO[bytes]:
+class _Unpacked:
+    """Decompress piece by piece, one frame after the other, so that what stands before a damage is not lost."""
+
+    def __init__(self, raw: _Counted, fresh: Callable[[], Any]) -> None:
+        self._raw = raw
+        self._fresh = fresh
+        self._frame = fresh()
+        self._begun = False
+
+    def read(self, size: int) -> bytes:
+        """Return some bytes, none at the end. Raises ValueError or zlib.error on damage."""
+        while packed := self._rest() or self._raw.read(size):
+            self._begun = True
+            data: bytes = self._frame.decompress(packed)
+            if data:
+                return data
+        if self._begun and not self._frame.eof:
+            self._begun = False
+            raise ValueError("it is cut off")
+        return b""
+
+    def _rest(self) -> bytes:
+        """Return what stands behind the end of a frame, and begin the next one; padding of zeros is none."""
+        if not self._frame.eof:
+            return b""
+        rest: bytes = self._frame.unused_data or self._raw.read(CHUNK_BYTES)
+        if not rest.strip(b"\0"):
+            return b""
+        self._frame = self._fresh()
+        return rest
+
+
+def _decompressed(raw: _Counted, magic: bytes) -> _Counted | _Unpacked:
     if magic.startswith(_GZIP):
-        return cast("IO[bytes]", gzip.GzipFile(fileobj=raw, mode="rb"))  # type: ignore[call-overload]
+        return _Unpacked(raw, lambda: zlib.decompressobj(zlib.MAX_WBITS | 16))
     if magic.startswith(_ZSTD):
         import zstandard
 
-        reader = zstandard.ZstdDecompressor().stream_reader(
-            cast("IO[bytes]", raw), read_size=CHUNK_BYTES, read_across_frames=True
-        )
-        return cast("IO[bytes]", reader)
-    return cast("IO[bytes]", raw)
+        return _Unpacked(raw, lambda: zstandard.ZstdDecompressor().decompressobj())
+    return raw
 
 
 @dataclass(eq=False)
@@ -73,14 +101,15 @@ class Input:
 
     ``path`` is ``-`` for standard input, which can be read once only. ``notes`` collects what a reader wants to say
     about the whole file. ``beside`` names the other inputs of the same log, where a format keeps request and answer in
-    two files.
+    two files. ``failure`` says what ended the file too early.
     """
 
     path: str
     progress: Progress | None = None
     notes: list[str] = field(default_factory=list)
     beside: tuple[str, ...] = ()
-    _stream: IO[bytes] | None = None
+    failure: InputError | None = None
+    _stream: _Counted | _Unpacked | None = None
     _counted: _Counted | None = None
     _ahead: bytes = b""
     _ended: bool = False
@@ -90,7 +119,7 @@ class Input:
         """Return the size on disk, 0 when it is unknown."""
         return 0 if self.path == "-" else Path(self.path).stat().st_size
 
-    def _open(self) -> IO[bytes]:
+    def _open(self) -> _Counted | _Unpacked:
         if self._stream is None:
             raw = sys.stdin.buffer if self.path == "-" else Path(self.path).open("rb", buffering=0)  # noqa: SIM115
             magic = raw.read(4)
@@ -106,21 +135,24 @@ class Input:
             return b""
         try:
             chunk = self._open().read(CHUNK_BYTES)
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            self._ended = True
-            raise InputError(f"the gzip data is damaged: {error}", path=self.path) from error
         except OSError as error:
-            self._ended = True
-            raise InputError(f"cannot be read: {error.strerror or error}", path=self.path) from error
+            return self._fail(f"cannot be read: {error.strerror or error}")
+        except (ValueError, zlib.error) as error:
+            return self._fail(f"the compressed data is damaged, so the rest is lost: {error}")
         except Exception as error:
-            if type(error).__name__ != "ZstdError":
+            if type(error).__name__ != "ZstdError":  # zstandard is imported only where it is needed
                 raise
-            self._ended = True
-            raise InputError(f"the zstd data is damaged: {error}", path=self.path) from error
+            return self._fail(f"the compressed data is damaged, so the rest is lost: {error}")
         if self.progress and self._counted:
             self.progress(self._counted.done_bytes, self.size_bytes)
         self._ended = not chunk
         return chunk
+
+    def _fail(self, message: str) -> bytes:
+        """End the stream, and keep the reason until what was read before it is used."""
+        self._ended = True
+        self.failure = InputError(message, path=self.path)
+        return b""
 
     def peek(self, size: int = HEAD_BYTES) -> bytes:
         """Return the first ``size`` bytes, or fewer when the file is shorter, without reading past them."""
@@ -142,7 +174,12 @@ class Input:
         return data
 
     def chunks(self) -> Iterator[bytes]:
-        """Yield the bytes from the start."""
+        """Yield the bytes from the start. Raises InputError where the file is damaged."""
+        yield from self._chunks()
+        if self.failure:
+            raise self.failure
+
+    def _chunks(self) -> Iterator[bytes]:
         if self._ahead:
             ahead, self._ahead = self._ahead, b""
             yield ahead
@@ -157,7 +194,7 @@ class Input:
     def lines(self) -> Iterator[Line]:
         """Yield every line; memory is bounded by the longest one. A byte order mark belongs to no line."""
         number, start_byte, pending = 1, 0, list[bytes]()
-        for chunk in self.chunks():
+        for chunk in self._chunks():
             at = 0
             while (end := chunk.find(b"\n", at)) >= 0:
                 line = chunk[at:end]
@@ -175,6 +212,8 @@ class Input:
             line = b"".join(pending)
             skip = 3 if number == 1 and line.startswith(BOM) else 0
             yield Line(number, start_byte + skip, line[skip:])
+        if self.failure:
+            raise self.failure
 
     def close(self) -> None:
         """Close the file."""

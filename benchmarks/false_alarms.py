@@ -2,9 +2,9 @@
 
 Usage: python benchmarks/false_alarms.py [--data FOLDER] [--text FOLDER ...] [--min-confidence medium] [--list]
 
-``--data`` holds public data sets (tau-bench, SWE-agent, coding agent sessions, MCP and BFCL tool lists); ``--text`` are
-folders whose Markdown, METADATA, text and template files are read as if each were a prompt; ``--strings`` are folders of
-Python files whose long strings are.
+``--data`` holds public data sets (tau-bench, SWE-agent, coding agent sessions, MCP and BFCL tool lists). ``--text`` are
+folders whose Markdown, METADATA, text and template files are read as if each were a prompt, ``--strings`` are folders
+of Python files whose long strings are.
 """
 
 from __future__ import annotations

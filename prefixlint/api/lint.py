@@ -7,14 +7,15 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
-from prefixlint import config, registry
+from prefixlint import cards, config, registry
 from prefixlint.api import findings, texts
 from prefixlint.api.files import Target, wants
 from prefixlint.api.places import Places, TextPlaces
 from prefixlint.errors import InputError
-from prefixlint.model import Confidence, Finding, Hit, InputFile, Prompt, PromptKind, Request, Segment, Span
+from prefixlint.model import Confidence, Finding, Hit, InputFile, Prompt, PromptKind, Request, Rule, Segment, Span
 
 _CHAT_TEMPLATE = r"(?i)chat[_-]?template|(?:^|/)template\.jinja$"
 
@@ -157,7 +158,7 @@ class Linter:
 
     def _of_prompt(self, prompt: Prompt, places: Places, chosen: findings.Choice) -> Iterator[Finding]:
         by_pointer: dict[str, str] = {}
-        for hit in hits(prompt):
+        for hit in chain(hits(prompt), own_hits(prompt, chosen.settings.rule_paths)):
             by_pointer = by_pointer or {s.pointer: s.text for s in prompt.segments if s.kind == "text"}
             found = findings.finding(hit, places, by_pointer, chosen.settings.rule_paths)
             if chosen.keeps(found):
@@ -168,6 +169,19 @@ def hits(prompt: Prompt) -> Iterator[Hit]:
     """Run every check on one prompt."""
     for check in _checks():
         yield from check(prompt)
+
+
+def own_hits(prompt: Prompt, rule_paths: tuple[Path, ...]) -> Iterator[Hit]:
+    """Search the patterns of the user's own cards."""
+    if rule_paths:
+        from prefixlint.checks import user_cards
+
+        yield from user_cards.check_cards(prompt, _own_cards(rule_paths))
+
+
+@cache
+def _own_cards(rule_paths: tuple[Path, ...]) -> tuple[Rule, ...]:
+    return tuple(r for r in cards.all_rules(rule_paths).values() if r.path and r.patterns)
 
 
 @cache

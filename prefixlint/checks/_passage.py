@@ -19,7 +19,8 @@ _EXAMPLE_WORD = re.compile(
     re.IGNORECASE,
 )
 _CONDITION = re.compile(
-    r"\b(?:if|when|whether|unless|assum\w{1,4}|suppos\w{1,4}|pretend|imagine|never|don't|instead of|wenn|si|falls)\b|如果",
+    r"\b(?:if|when|whether|unless|assum\w{1,4}|suppos\w{1,4}|pretend|imagine|never|don't|instead of|wenn|si|falls)\b"
+    r"|如果",
     re.IGNORECASE,
 )
 _RAW = re.compile(r"\{%-? *(?:raw|verbatim) *-?%\}.*?(?:\{%-? *end(?:raw|verbatim) *-?%\}|\Z)", re.S)
@@ -27,7 +28,8 @@ _COMMENT = re.compile(r"\{#.*?(?:#\}|\Z)|\{\{!--.*?(?:--\}\}|\Z)|\{\{![^\n]*?\}\
 _EXAMPLE_CHARS = 100  # how far an "e.g." reaches
 
 TURN = re.compile(
-    r"<\|im_start\|>user|<\|start_header_id\|>user|<\|user\|>|\[INST\]|<start_of_turn>user|^(?:USER|User|Human|### Instruction):",
+    r"<\|im_start\|>user|<\|start_header_id\|>user|<\|user\|>|\[INST\]|<start_of_turn>user"
+    r"|^(?:USER|User|Human|### Instruction):",
     re.M,
 )
 

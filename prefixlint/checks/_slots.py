@@ -1,6 +1,7 @@
 """Find the places of a template that are filled in at run time, and say what fills them.
 
-Jinja, Mustache and Handlebars ``{{x}}``, format strings ``{x}`` and ``%(x)s``, ``${x}``, ERB ``<%= x %>``, shell ``$(date)``.
+Jinja, Mustache and Handlebars ``{{x}}``, format strings ``{x}`` and ``%(x)s``, ``${x}``, ERB ``<%= x %>``, shell
+``$(date)``.
 Escaped forms are none: ``{{!x}}``, ``{{{{x}}}}``, ``\\{{x}}``, ``$${x}``, raw blocks, comments.
 """
 
@@ -37,11 +38,13 @@ _DATE_FORMAT = re.compile(
     r"|toDateString|toLocaleDateString|to_date|Date\.today|\.date\b|\.year\b"
 )
 _CLOCK_CALL = re.compile(
-    r"\b(?:(?:datetime\.)?datetime\.(?:utc)?now|datetime\.now|(?:utc|local)?now|Date\.now|Time\.(?:now|current)|new Date|time\.time"
-    r"|strftime_now|timezone\.now|moment|dayjs|DateTime\.(?:now|utc)|Instant\.now|current_timestamp)\b(?= ?\(|\.|\b)"
+    r"\b(?:(?:datetime\.)?datetime\.(?:utc)?now|datetime\.now|(?:utc|local)?now|Date\.now|Time\.(?:now|current)"
+    r"|new Date|time\.time|strftime_now|timezone\.now|moment|dayjs|DateTime\.(?:now|utc)|Instant\.now"
+    r"|current_timestamp)\b"
 )
 _ID_CALL = re.compile(
-    r"\b(?:uuid\.)?uuid[14]\b ?\(|\bcrypto\.randomUUID\b|\bSecureRandom\.|\bMath\.random\b|\brand(?:om|int)?\b ?\(|\bnanoid\b ?\(|\b\$?RANDOM\b"
+    r"\b(?:uuid\.)?uuid[14]\b ?\(|\bcrypto\.randomUUID\b|\bSecureRandom\.|\bMath\.random\b|\brand(?:om|int)?\b ?\("
+    r"|\bnanoid\b ?\(|\b\$?RANDOM\b"
 )
 _SHELL = {
     "timestamp": re.compile(r"^date\b"),
@@ -113,7 +116,7 @@ def _is_escaped(text: str, found: re.Match[str], kind: str, syntax: str) -> bool
 
 
 def judge(expression: str, kind: str = "") -> tuple[str, bool, bool]:
-    """Return (rule, is sure, changes daily at most) for what fills a place; the rule is empty where nothing is known."""
+    """Return (rule, is sure, changes daily at most) for what fills a place; no rule where nothing is known."""
     if kind in ("shell", "command"):
         return _of_command(expression)
     if kind == "tag" and expression.startswith("if"):
@@ -148,7 +151,7 @@ def _of_command(command: str) -> tuple[str, bool, bool]:
 
 
 def _name(expression: str) -> str:
-    """Return the variable that an expression prints, in snake case, with its path: ``user.firstName`` is user.first_name."""
+    """Return the variable that an expression prints, in snake case: ``user.firstName`` is user.first_name."""
     found = _NAME.search(expression)
     if found is None:
         return ""

@@ -1,6 +1,7 @@
 """Join many literal words into one regular expression that shares their beginnings.
 
-An alternation of 250 labels costs 250 comparisons at each word of a text, a tree of them as many as there are first letters.
+An alternation of 250 labels costs 250 comparisons at each word of a text, a tree of them as many as there are first
+letters.
 """
 
 from __future__ import annotations

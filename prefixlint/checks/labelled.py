@@ -38,7 +38,8 @@ _CANDIDATE = re.compile(r"[0-9]")
 _WORDY = ("branch", "today is")  # labels whose values need no digit
 _LINK = re.compile(
     r"[\"'`*_)\]]{0,3}(?: ?\([^()\n]{0,40}\))?(?: (?:in|for|and) [A-Z][\w/ ]{0,24}?)?"
-    r"[\"'`*_]{0,3}(?P<link> ?(?:[:=：>]|->|→|⇒|–|-(?= )|は|是|为|為|은|는)| (?:is|was|are|ist|est|es|é|è|il|la)\b)?[*_\"'`]{0,3}"
+    r"[\"'`*_]{0,3}"
+    r"(?P<link> ?(?:[:=：>]|->|→|⇒|–|-(?= )|は|是|为|為|은|는)| (?:is|was|are|ist|est|es|é|è|il|la)\b)?[*_\"'`]{0,3}"
     r"(?: (?:now|currently|still|today)\b:?)?[ \t]{0,3}[\"'`*_<\[(]{0,3}(?:it is |it's |the )?"
 )
 _DIRECT = re.compile(r"(?:\b(?:at|on|of|is|le|now|ist|es)|[^\x00-\x7f])$")  # such labels need no colon behind them

@@ -9,8 +9,8 @@ from functools import cache
 
 from prefixlint import cards
 from prefixlint.checks._passage import Passage, shared_segments
-from prefixlint.checks.chat_template import is_chat_template
 from prefixlint.checks._slots import Slot, slots
+from prefixlint.checks.chat_template import is_chat_template
 from prefixlint.model import Confidence, Hit, Prompt, Segment, Severity
 
 RULES = ("dynamic-before-static", "unrendered-placeholder")
@@ -80,9 +80,15 @@ def _place(slot: Slot, segment: Segment, passage: Passage, behind: int) -> Place
         passage.is_fenced(start),
         passage.is_code(start),
         passage.is_example(start),
-        bool(_IN_PATH.search(before)) and not before.rstrip().endswith(("=", '="')) or before.endswith("://"),
+        _is_glued(before),
         len(text) - slot.end_char + behind,
     )
+
+
+def _is_glued(before: str) -> bool:
+    """Say whether a placeholder is part of a word, a path or a URL: ``/users/{id}``, ``report-{date}.pdf``."""
+    is_value = before.rstrip().endswith(("=", '="'))
+    return before.endswith("://") or (bool(_IN_PATH.search(before)) and not is_value)
 
 
 def _volatile(place: Place) -> Hit | None:
@@ -156,13 +162,14 @@ def _request_names() -> frozenset[str]:
 def _label_regex() -> re.Pattern[str]:
     """Match words that announce a volatile value right before a placeholder."""
     return re.compile(
-        r"(?:\b(?:(?:current|today'?s?|local|server|system|utc|present) ?(?:date|time|day|year|month|clock|datetime|timestamp)"
+        r"(?:\b(?:(?:current|today'?s?|local|server|system|utc|present) ?"
+        r"(?:date|time|day|year|month|clock|datetime|timestamp)"
         r"|date|time|day|today|now|timestamp|clock|as of|(?:generated|created|updated|rendered|started|synced) (?:at|on)"
         r"|(?:session|request|trace|run|conversation|message|thread|chat|user|task|job|correlation|span|batch) ?(?:id)?"
-        r"|nonce|uuid|id|iteration|turn|step|attempt|round|budget|remaining|left|branch|commit|revision|git status|status"
-        r"|working dir(?:ectory)?|cwd|directory|workspace|folder|path|files|platform|os|shell|user(?:'s)? name|username|name|user"
-        r"|host(?:name)?|device|room|area|location|time ?zone|e-?mail|talking to|speaking (?:to|with)|heute|datum|uhrzeit|fecha"
-        r"|hora|hoy|date du jour|aujourd'hui|heure|hoje|oggi|data|ora|сегодня|дата|время)\b"
+        r"|nonce|uuid|id|iteration|turn|step|attempt|round|budget|remaining|left|branch|commit|revision|(?:git )?status"
+        r"|working dir(?:ectory)?|cwd|directory|workspace|folder|path|files|platform|os|shell|(?:user(?:'s)? )?name"
+        r"|username|user|host(?:name)?|device|room|area|location|time ?zone|e-?mail|talking to|speaking (?:to|with)"
+        r"|heute|datum|uhrzeit|fecha|hora|hoy|date du jour|aujourd'hui|heure|hoje|oggi|data|ora|сегодня|дата|время)\b"
         r"|日期|时间|今天|現在|今日|日時|時刻|오늘|현재|시간)"
         r"[^\w\n{}]{0,6}(?:(?:and time|is|was|are|ist|est|es|é|è|は|是|now|the|it is|currently)[^\w\n{}]{0,4}){0,3}$"
     )

@@ -1,6 +1,7 @@
-"""Find bytes that carry no meaning but are tokens: trailing blanks, mixed line ends, decomposed and invisible characters.
+"""Find bytes that carry no meaning but are tokens: trailing blanks, mixed line ends, decomposed and invisible letters.
 
-One file cannot show that such bytes vary, only that they are fragile: an editor, a checkout or a copy changes them unseen.
+One file cannot show that such bytes vary, only that they are fragile: an editor, a checkout or a copy changes them
+unseen.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ _INVISIBLE = re.compile(
 )
 _BIDI = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
-_JOINING = re.compile(  # scripts whose spelling needs joiners: Arabic to Thaana, Indic, Khmer, Mongolian, Tibetan, Balinese
+# Scripts whose spelling needs joiners: Arabic to Thaana, Indic, Khmer, Mongolian, Tibetan, Balinese.
+_JOINING = re.compile(
     "[\u0600-\u08ff\ufb50-\ufdff\ufe70-\ufefe\u0900-\u0dff\u0f00-\u0fff\u1000-\u109f\u1780-\u18af\u1b00-\u1b7f\ua840-\ua9ff]"
 )
 _WORDLESS = re.compile(
@@ -129,7 +131,7 @@ def _decomposed(segment: Segment) -> Iterator[Hit]:
 
 
 def _is_needed(text: str, at: int) -> bool:
-    """Say whether an invisible character is part of the spelling: joiners in emoji and in joining scripts, bidi marks."""
+    """Say whether an invisible character is part of the spelling: joiners in emoji and joining scripts, bidi marks."""
     mark, around = text[at], text[max(0, at - 2) : at] + text[at + 1 : at + 3]
     if mark in "\u200c\u200d":
         return bool(_JOINING.search(around)) or (mark == "\u200d" and bool(_PICTURE.search(around)))

@@ -9,8 +9,8 @@ from pathlib import Path
 from prefixlint import cards, config
 from prefixlint.api.places import Places
 from prefixlint.display import visible
-from prefixlint.errors import CardError, ConfigError
-from prefixlint.model import Confidence, Finding, Fix, Hit, Rule, Span
+from prefixlint.errors import ConfigError
+from prefixlint.model import Confidence, Finding, Fix, Hit, Span
 
 _LEVEL = {"low": 0, "medium": 1, "high": 2}
 DEFAULT_CONFIDENCE: Confidence = "medium"
@@ -114,7 +114,7 @@ def check_names(settings: config.Config) -> None:
 
 def finding(hit: Hit, places: Places, texts: Mapping[str, str], rule_paths: tuple[Path, ...] = ()) -> Finding:
     """Build the finding of a hit; ``texts`` maps pointers to the text they stand for."""
-    card = _card(hit.rule, rule_paths)
+    card = cards.rule(hit.rule, rule_paths)
     flagged = texts.get(hit.pointer, "")[hit.start_char : hit.end_char]
     return Finding(
         hit.rule,
@@ -127,13 +127,6 @@ def finding(hit: Hit, places: Places, texts: Mapping[str, str], rule_paths: tupl
         tuple(_related(place) for place in hit.related),
         fix=Fix(card.summary, card.fix),
     )
-
-
-def _card(rule: str, rule_paths: tuple[Path, ...]) -> Rule:
-    try:
-        return cards.rule(rule, rule_paths)
-    except CardError:  # a card that is being written
-        return Rule(rule, rule, "", "", "", rule, "warning", "medium", "display")
 
 
 def message(template: str, flagged: str, values: tuple[str, ...]) -> str:

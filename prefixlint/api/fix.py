@@ -119,11 +119,19 @@ def _targets(paths: Sequence[str], run: Run) -> Iterator[Target]:
         if isinstance(found, InputError):
             run.errors.append(found)
         elif found.sort == "source":
-            run.notes.append(
-                FixNote(found.path, "source code is not rewritten; `prefixlint check` shows the place and what to do")
-            )
+            _note_source(run, found.path)
         else:
             yield found
+
+
+def _note_source(run: Run, path: str) -> None:
+    """Source code is never rewritten: say what is found in it and what to do."""
+    from prefixlint.api.fix_files import reasons
+
+    try:
+        run.notes += reasons(run, path, read(path))
+    except InputError as error:
+        run.errors.append(error)
 
 
 def _sorted_out(targets: list[Target], run: Run) -> tuple[list[Target], list[Target]]:

@@ -8,17 +8,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from prefixlint import config, kinds
-from prefixlint.api import documents, extract, files, texts
+from prefixlint.api import documents, extract, files, fix_alone, texts
 from prefixlint.api.files import Target
 from prefixlint.api.fix import Run, read
 from prefixlint.canon import body as canon_body
 from prefixlint.canon import edits as byte_edits
-from prefixlint.canon import splice, text
+from prefixlint.canon import splice, template, text
 from prefixlint.canon.text import TextEdit
 from prefixlint.canon.values import at, with_value
 from prefixlint.errors import FixError, InputError
 from prefixlint.json_spans import Document, escape_token
-from prefixlint.model import Edit, FixNote, Json, Segment
+from prefixlint.model import Edit, FixNote, Json, Prompt, Request, Span
 from prefixlint.prefix import lcp
 
 _DEVELOPER = ("system", "developer", "")
@@ -45,9 +45,11 @@ def fix(run: Run, targets: list[Target]) -> None:
     for target in targets:
         try:
             if target.sort in ("prompt", "template"):
-                run.add(target.path, data := read(target.path), _text_edits(run, target, data))
+                data = read(target.path)
+                run.add(target.path, data, _text_edits(run, target, data))
                 continue
-            settings.append(found := _settings(run, target))
+            found = _settings(run, target)
+            settings.append(found)
             for _, path in documents.referred(found.loaded):
                 if Path(path).resolve() not in seen:
                     seen.add(Path(path).resolve())
@@ -60,31 +62,79 @@ def fix(run: Run, targets: list[Target]) -> None:
             run.add(found.target.path, found.loaded.data, _settings_edits(found))
         except FixError as error:
             run.errors.append(error)
+    paths = {t.path for t in targets}
+    for fixed in run.fixed:
+        if fixed.path in paths:
+            run.notes += reasons(run, fixed.path, fixed.after)
+
+
+def reasons(run: Run, path: str, data: bytes) -> Iterator[FixNote]:
+    """Say what ``check`` still finds in a file, and why it was left alone."""
+    from prefixlint.api.check import CheckOptions, check_bytes
+
+    for finding in check_bytes(path, data, CheckOptions()).findings:
+        if finding.severity == "info":
+            continue
+        trust = finding.fix.trust if finding.fix else "display"
+        if trust == "unsafe" and not run.options.unsafe:
+            advice = "--unsafe changes it"
+        else:
+            advice = f"only a person can decide: {advice_on(finding.rule)}"
+        place = finding.pointer or f"line {finding.span.line}"
+        yield FixNote(path, f"{finding.message}; {advice}", finding.rule, finding.span.record, place)
+
+
+def advice_on(rule: str) -> str:
+    """Return what the card of a rule says to do instead."""
+    from prefixlint import cards
+    from prefixlint.errors import PrefixlintError
+
+    try:
+        return cards.rule(rule).instead
+    except PrefixlintError:
+        return "`prefixlint check` shows the place"
 
 
 def _text_edits(run: Run, target: Target, data: bytes) -> list[Edit]:
     """Edit a prompt file: line ends everywhere, the rest in the parts that speak for the developer."""
     prose = decode(data, target.path)
-    parts = texts.split(target.path, prose, kind="prompt-file", syntax=target.syntax)
-    found: list[TextEdit] = []
-    for segment in parts.segments:
-        base = parts.bases[segment.pointer]
-        if run.options.all_roles or segment.role in _DEVELOPER:
-            new = _canonical(run, segment.text)
-        else:
-            new = segment.text
-        found += [replace(e, start_char=base + e.start_char, end_char=base + e.end_char) for e in _edits(segment, new)]
-    covered = [(parts.bases[s.pointer], parts.bases[s.pointer] + len(s.text)) for s in parts.segments]
-    for match in re.finditer(r"\r+(?=\n)", prose):
-        if not any(a <= match.start() < b for a, b in covered):
-            found.append(TextEdit(*match.span(), "", "newline-style"))
-    if prose.startswith("\ufeff") and not any(e.start_char == 0 for e in found):
-        found.append(TextEdit(0, 1, "", "bom-or-zero-width"))
+    new = canonical_text(run, target, prose)
+    found = list(text.edits(prose, new)) if new != prose else []
+    if run.options.unsafe:
+        moved = _moved(run, target, new)
+        if moved != new:
+            rule = "template-injected" if target.sort == "template" else "dynamic-before-static"
+            return [replace(e, rule=rule) for e in to_bytes(prose, list(splice.text_edits(prose, moved)))]
     return list(to_bytes(prose, found))
 
 
-def _edits(segment: Segment, new: str) -> Iterator[TextEdit]:
-    return text.edits(segment.text, new) if new != segment.text else iter(())
+def canonical_text(run: Run, target: Target, prose: str) -> str:
+    """Return the canonical text of a prompt file; front matter changes its line ends only."""
+    parts = texts.split(target.path, prose, kind="prompt-file", syntax=target.syntax)
+    pieces, at_char = [], 0
+    for segment in sorted(parts.segments, key=lambda s: parts.bases[s.pointer]):
+        base = parts.bases[segment.pointer]
+        covered = run.options.all_roles or segment.role in _DEVELOPER
+        pieces += [_line_ends(prose[at_char:base]), _canonical(run, segment.text) if covered else segment.text]
+        at_char = base + len(segment.text)
+    return "".join([*pieces, _line_ends(prose[at_char:])]).removeprefix("\ufeff")
+
+
+def _line_ends(prose: str) -> str:
+    return re.sub(r"\r+(?=\n)", "", prose)
+
+
+def _moved(run: Run, target: Target, prose: str) -> str:
+    """Move labelled lines behind the rest of their text; in a chat template the date becomes a variable."""
+    if target.sort == "template":
+        return template.pinned(prose)
+    parts = texts.split(target.path, prose, kind="prompt-file", syntax=target.syntax)
+    prompt = Prompt(Request("0", "raw", Span(target.path)), parts.segments, "", False, "prompt-file")
+    new = prose
+    for segment, moved, _ in fix_alone.moved_in_texts(prompt, all_roles=run.options.all_roles):
+        base = parts.bases[segment.pointer]
+        new = new[:base] + moved + new[base + len(segment.text) :]
+    return new
 
 
 def _canonical(run: Run, prose: str) -> str:
@@ -121,17 +171,26 @@ def _settings(run: Run, target: Target) -> Settings:
     prompts: dict[str, str] = {}
     new = old
     for prompt, _ in documents.prompts(loaded, pointers):
-        for segment in prompt.segments:
+        moved = fix_alone.moved_in_texts(prompt, all_roles=run.options.all_roles) if run.options.unsafe else ()
+        for segment in [*prompt.segments, *(replace(s, text=new_text) for s, new_text, _ in moved)]:
             if segment.kind != "text" or not (run.options.all_roles or segment.role in _DEVELOPER):
                 continue
             prompts[segment.pointer] = _canonical(run, segment.text)
             new = with_value(new, segment.pointer, prompts[segment.pointer])
     if target.sort == "json":
         options = canon_body.Options(run.options.all_roles, run.options.all_blanks, run.options.unsafe)
-        new = _with_sorted_tools(new, canon_body.Walk(options, None))
+        new = _with_sorted_tools(new, canon_body.Walk(options, None, lock_orders(run, target.path)))
     for pointer, url in _urls(loaded):
         new = with_value(new, pointer, url)
     return Settings(target, loaded, document, old, new, prompts)
+
+
+def lock_orders(run: Run, path: str) -> dict[frozenset[str], tuple[str, ...]]:
+    """Return the tool orders of the lock file that was named or lies above a path."""
+    from prefixlint.api import lock
+
+    found = run.options.lock or lock.find(path)
+    return lock.load(found).tool_orders() if found else {}
 
 
 def _urls(loaded: documents.Loaded) -> Iterator[tuple[str, str]]:

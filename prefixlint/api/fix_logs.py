@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from prefixlint.api import documents, write
 from prefixlint.api.files import Target
 from prefixlint.api.fix import FixOptions, Run, read
-from prefixlint.api.fix_files import decode, to_bytes
+from prefixlint.api.fix_files import decode, lock_orders, to_bytes
 from prefixlint.canon import agree, lone, splice, verify
 from prefixlint.canon import body as canon_body
 from prefixlint.canon import edits as byte_edits
@@ -20,6 +20,9 @@ from prefixlint.model import Edit, FixNote, Json, Request
 
 _TURN_MARKS = ("<|im_start|>", "<|start_header_id|>", "<start_of_turn>", "[INST]", "<|start|>", "<|turn>")
 _LISTS = ("requests", "data", "records", "logs", "items", "bodies")
+
+
+Orders = dict[frozenset[str], tuple[str, ...]]  # of tool names, by the set of them
 
 
 @dataclass(slots=True)
@@ -84,11 +87,14 @@ def fix(run: Run, targets: list[Target]) -> None:
     """Fix all request logs as one: learn from every request, rewrite each, verify, then hand over the edits."""
     opened = {t.path: _open(t.path) for t in targets}
     drafts = list(_drafts(run, [t.path for t in targets], opened))
-    for draft, new in zip(drafts, canonical([d.old for d in drafts], run.options), strict=True):
+    orders = lock_orders(run, targets[0].path)
+    for draft, new in zip(drafts, canonical([d.old for d in drafts], run.options, orders), strict=True):
         draft.new = new
     if len(drafts) > 1:
-        _move(run, drafts)
-    _verify(run, drafts)
+        _move(run, drafts, orders)
+    elif drafts and run.options.unsafe and drafts[0].document is not None:
+        _move_alone(run, drafts[0], orders)
+    _verify(run, drafts, orders)
     for draft in drafts:
         if draft.new is not draft.old:
             try:
@@ -101,26 +107,37 @@ def fix(run: Run, targets: list[Target]) -> None:
             run.add(path, file.data, file.edits, file.compression)
 
 
-def canonical(bodies: list[Json], options: FixOptions) -> list[Json]:
+def canonical(bodies: list[Json], options: FixOptions, orders: Orders) -> list[Json]:
     """Return the canonical bodies: one alone in pure form, several in the form that they agree on."""
     chosen = canon_body.Options(options.all_roles, options.all_blanks, options.unsafe)
     if len(bodies) == 1:
-        return [settled(bodies[0], lone.canonical(bodies[0], canon_body.Walk(chosen, None)))]
-    agreement = agree.Agreement(chosen)
+        return [settled(bodies[0], lone.canonical(bodies[0], canon_body.Walk(chosen, None, orders)))]
+    agreement = agree.Agreement(chosen, tool_orders=dict(orders))
     for body in bodies:
         agreement.learn(body)
     return [settled(body, agreement.rewrite(body)) for body in bodies]
 
 
-def _move(run: Run, drafts: list[Draft]) -> None:
+def _move(run: Run, drafts: list[Draft], orders: Orders) -> None:
     """Work on the forks that are left, then agree again: text that moved may have hidden what else differs."""
     from prefixlint.api import fix_moves
 
     options = run.options
     bodies, notes = fix_moves.apply(drafts, request_with, unsafe=options.unsafe, all_roles=options.all_roles)
     run.notes += notes
-    for draft, body, new in zip(drafts, bodies, canonical(bodies, run.options), strict=True):
+    for draft, body, new in zip(drafts, bodies, canonical(bodies, run.options, orders), strict=True):
         draft.new = settled(draft.old, new if new is not body else body)
+
+
+def _move_alone(run: Run, draft: Draft, orders: Orders) -> None:
+    """Move labelled lines of a single body into its last turn."""
+    from prefixlint.api import fix_alone
+    from prefixlint.api.render import render
+
+    prompt = render(request_with(draft, draft.new))
+    body, draft.causes = fix_alone.moved_in_body(draft.new, prompt)
+    if draft.causes:
+        draft.new = settled(draft.old, canonical([body], run.options, orders)[0])
 
 
 def settled(old: Json, new: Json) -> Json:
@@ -216,13 +233,13 @@ def shared(drafts: list[Draft], *, new: bool) -> int:
     return verify.shared_characters(render(request_with(d, d.new if new else d.old)) for d in drafts)
 
 
-def _verify(run: Run, drafts: list[Draft]) -> None:
+def _verify(run: Run, drafts: list[Draft], orders: Orders) -> None:
     """Check that a second pass changes nothing and that the log shares no less than before; else leave it alone."""
     if all(d.new is d.old for d in drafts):
         return
     message = ""
     now = [d.new for d in drafts]
-    if any(a is not b for a, b in zip(canonical(now, run.options), now, strict=True)):
+    if any(a is not b for a, b in zip(canonical(now, run.options, orders), now, strict=True)):
         message = "a second pass would change the result again; nothing was written"
     elif len(drafts) > 1:
         before, after = shared(drafts, new=False), shared(drafts, new=True)

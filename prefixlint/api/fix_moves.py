@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
+from prefixlint.api.fix_files import advice_on
 from prefixlint.canon import adopt, marks, move
 from prefixlint.canon.agree import INSTRUCTIONS, TALK, TOOLS, digest, without_marks
 from prefixlint.canon.body import DEVELOPER, place_marks, tool_name
@@ -423,7 +424,13 @@ def apply(
     bodies = mover.run()
     noted = {(n.rule, n.pointer) for n in mover.notes}
     left = (f for f in mover.left if (f.cause, f.pointer) not in noted)
-    return bodies, [*mover.notes, *(_reason(f, unsafe=unsafe) for f in left)]
+    return bodies, [*mover.notes, *(_reason(f, unsafe=unsafe) for f in left), *map(_finding_note, mover.findings)]
+
+
+def _finding_note(finding: Finding) -> FixNote:
+    span = finding.span
+    message = f"{finding.message}; only a person can decide: {advice_on(finding.rule)}"
+    return FixNote(span.path, message, finding.rule, span.record, finding.pointer)
 
 
 def _reason(fork: Fork, *, unsafe: bool) -> FixNote:
@@ -434,15 +441,5 @@ def _reason(fork: Fork, *, unsafe: bool) -> FixNote:
     elif fork.cause in SPELLINGS:
         message = "is spelled in two ways in text that the developer did not write; --all-roles makes it equal"
     else:
-        message = f"only a person can decide: {_advice(fork.cause)}"
+        message = f"only a person can decide: {advice_on(fork.cause)}"
     return FixNote(fork.after.path, message, fork.cause, fork.after.record, fork.pointer)
-
-
-def _advice(rule: str) -> str:
-    from prefixlint import cards
-    from prefixlint.errors import PrefixlintError
-
-    try:
-        return cards.rule(rule).instead
-    except PrefixlintError:
-        return "`prefixlint diff` shows both sides"

@@ -10,8 +10,9 @@ import orjson
 
 from prefixlint.canon import body as canon_body
 from prefixlint.canon.changes import Change, changes
+from prefixlint.canon.values import at
 from prefixlint.errors import InputError
-from prefixlint.model import Json
+from prefixlint.model import Finding, Fork, Json, Request
 
 # Shared by all calls: spellings of elements that were found canonical, bounded by canon.body.MEMO_BYTES.
 _MEMO = canon_body.Memo()
@@ -55,7 +56,24 @@ def canonicalize(
     except TypeError as error:
         raise InputError(f"the body is no JSON: {error}") from error
     edits = tuple(changes(dict(body), new))
+    if unsafe:
+        new, moves = _moved(new, provider)
+        edits += moves
+        new = canon_body.canonical(new, options, _MEMO) if moves else new
     return Canonical(new if edits or not isinstance(body, dict) else body, edits)
+
+
+def _moved(body: dict[str, Json], provider: str | None) -> tuple[dict[str, Json], tuple[Change, ...]]:
+    """Move labelled clocks and ids of developer text into the last user turn."""
+    from prefixlint.api.bodies import request_of
+    from prefixlint.api.fix_alone import moved_in_body
+    from prefixlint.api.render import render
+
+    request = request_of(body, provider)
+    if request is None:
+        return body, ()
+    new, causes = moved_in_body(body, render(request))
+    return new, tuple(Change(rule, pointer, at(body, pointer), at(new, pointer)) for pointer, rule in causes.items())
 
 
 def canonical_bytes(
@@ -87,3 +105,53 @@ def is_anthropic(body: Mapping[str, Json], provider: str | None) -> bool:
         return True
     roles = {m.get("role") for m in body.get("messages") or () if isinstance(m, dict)}
     return "max_tokens" in body and str(body.get("model", "")).startswith("claude") and roles <= {"user", "assistant"}
+
+
+def fork(before: Mapping[str, Json], after: Mapping[str, Json], *, provider: str | None = None) -> Fork | None:
+    """Compare two bodies and return where their prefixes part, with cause and cost; None where ``after`` goes on.
+
+    >>> found = fork({"model": "m", "messages": [{"role": "system", "content": "It is 9:14."}]},
+    ...              {"model": "m", "messages": [{"role": "system", "content": "It is 9:15."}]})
+    >>> found.pointer, found.char_offset
+    ('/messages/0/content', 9)
+    """
+    from dataclasses import replace
+
+    from prefixlint.api.diff import diff
+
+    requests = [_request(body, provider) for body in (before, after)]
+    named = (replace(r, span=replace(r.span, path=p)) for r, p in zip(requests, ("before", "after"), strict=True))
+    found = diff(named).forks
+    return found[0] if found else None
+
+
+def check(body: Mapping[str, Json], *, provider: str | None = None) -> tuple[Finding, ...]:
+    """Lint one body: what will change from request to request, and what an API or a cache will not take.
+
+    >>> text = "You are a patient tutor for pupils of all ages. Current time: 2026-08-10 16:16:11"
+    >>> [f.rule for f in check({"model": "m", "messages": [{"role": "system", "content": text}]})]
+    ['timestamp']
+    """
+    from prefixlint.api.check import check_body
+
+    return check_body(dict(body), provider)
+
+
+def count(body: Mapping[str, Json], *, provider: str | None = None, tokenizer: str | None = None) -> int:
+    """Count the tokens of everything in a body that is prompt; an estimate where the vocabulary is not public.
+
+    >>> count({"model": "gpt-4o", "messages": [{"role": "user", "content": "hello world"}]})
+    2
+    """
+    from prefixlint.api.render import render
+    from prefixlint.api.tokens import tokenizer_for
+
+    request = _request(body, provider)
+    counted = tokenizer_for(request.model, tokenizer)
+    return sum(counted.count(s.text) for s in render(request).segments if s.kind in ("text", "json"))
+
+
+def _request(body: Mapping[str, Json], provider: str | None) -> Request:
+    from prefixlint.api.read import request_of
+
+    return request_of(dump(dict(body)), provider)

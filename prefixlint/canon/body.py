@@ -8,7 +8,7 @@ author's own order, and an order of values, not of keys), then the name. Schemas
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -112,6 +112,7 @@ class Walk:
 
     options: Options
     memo: Memo | None
+    orders: Mapping[frozenset[str], Sequence[str]] = field(default_factory=dict)
 
     def member(self, key: str, value: Json) -> Json:
         """Canonicalize one top-level member by what it means in any provider's body."""
@@ -157,9 +158,13 @@ class Walk:
         return text.canonical(value, all_blanks=options.all_blanks, unsafe=options.unsafe, open_end=open_end)
 
     def tools(self, tools: list[Json]) -> list[Json]:
-        """Sort a tool list by name; one cache marker stays behind the whole list, where it covers every tool."""
+        """Sort a tool list by name, or as ``orders`` has it; one cache marker stays behind the whole list."""
         new = [self.settled(t, self.tool) for t in tools]
         names = [tool_name(t) for t in new]
+        locked = self.orders.get(frozenset(names)) if self.orders else None
+        if locked is not None and len(locked) == len(names):
+            by_name = dict(zip(names, new, strict=True))
+            return new if list(locked) == names else place_marks(new, [by_name[name] for name in locked])
         if all(a < b for a, b in pairwise(names)) and not _has_inner_mark(new):
             return new
         order = sorted(range(len(new)), key=lambda i: (names[i], _bare(new[i])))

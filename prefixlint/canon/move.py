@@ -125,6 +125,21 @@ def take_out(text: str, gap: Gap) -> tuple[str, str]:
     if gap.unit >= 0:
         places = places[gap.unit : gap.unit + 1]
     taken = "".join(found[i] for i in places)
+    return _kept(found, places, text), _named(found, places, taken)
+
+
+def take_units(text: str, offsets: Iterable[int]) -> tuple[str, list[str]]:
+    """Return the text without the units at some characters, and these units with the element that they stood in.
+
+    >>> take_units("Be kind. Time: 9:14. Be short.", [15])
+    ('Be kind. Be short.', ['Time: 9:14.'])
+    """
+    found = units(text)
+    places = sorted({_unit_at(found, offset) for offset in offsets} & set(range(len(found))))
+    return _kept(found, places, text), [_named(found, [i], found[i]) for i in places]
+
+
+def _kept(found: list[str], places: list[int], text: str) -> str:
     kept = ""
     for i, unit in enumerate(found):
         if i not in places:
@@ -133,7 +148,22 @@ def take_out(text: str, gap: Gap) -> tuple[str, str]:
             kept = kept.rstrip(" \t") + "\n"
     if places and places[-1] == len(found) - 1 and not text.endswith("\n"):
         kept = kept.rstrip(" \t")
-    return kept, _named(found, places, taken)
+    return kept
+
+
+def to_the_end(text: str, offsets: Iterable[int]) -> str:
+    """Move the units at some characters behind the rest of a text, where they stay in order.
+
+    >>> to_the_end("It is {now}. Be kind.\\nBe short.\\n", [6])
+    'Be kind.\\nBe short.\\nIt is {now}.\\n'
+    """
+    found = units(text)
+    places = sorted({_unit_at(found, offset) for offset in offsets} & set(range(len(found))))
+    if not places or places == list(range(len(found) - len(places), len(found))):
+        return text
+    kept, taken = take_units(text, offsets)
+    end = "\n" if text.endswith("\n") else ""
+    return "\n".join([kept.rstrip("\n"), *taken]) + end
 
 
 def _named(found: list[str], places: list[int], taken: str) -> str:

@@ -59,6 +59,10 @@ def _whole(text: str) -> str:
     return text
 
 
+def _compatible(text: str) -> str:
+    return unicodedata.normalize("NFKC", _whole(text))
+
+
 def _trimmed(text: str) -> str:
     return _BLANK_END.sub("", text).rstrip()
 
@@ -84,7 +88,7 @@ FORMS: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("trailing-whitespace", _trimmed),
     ("trailing-whitespace", _before_token),
     ("blank-run", _collapsed),
-    ("unicode-normalization", lambda text: unicodedata.normalize("NFKC", _whole(text))),
+    ("unicode-normalization", _compatible),
     ("escape-style", _unescaped),
 )
 
@@ -105,7 +109,7 @@ def local_form(left: str, right: str, offset: int) -> Named | None:
     ours, theirs = left[window], right[window]
     base = offset - window.start
     for rule, form in FORMS:
-        if _is_bridge(form, ours, theirs, base):
+        if form is not _compatible and _is_bridge(form, ours, theirs, base):
             return Named(rule, offset, *_ends(form, ours, theirs, base, window.start))
     return None
 

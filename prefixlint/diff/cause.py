@@ -12,7 +12,7 @@ from prefixlint.diff import _forms, _history, _values
 from prefixlint.diff._forms import Named
 from prefixlint.diff.align import common_suffix
 from prefixlint.diff.fork import Difference, Place, difference
-from prefixlint.diff.sequence import Sequence
+from prefixlint.diff.sequence import ASSISTANT_ROLES, Sequence
 from prefixlint.diff.store import Store
 from prefixlint.elements import Element, Number
 from prefixlint.model import ForkKind, Json, Part
@@ -93,6 +93,12 @@ class Clash:
     def in_history(self) -> bool:
         """Say whether the fork lies in the conversation itself."""
         return self.place.part is self.after.layout.PARTS[-1] and not self.in_lead
+
+
+    @property
+    def generated(self) -> bool:
+        """Say whether the model wrote what differs, so that no label in it speaks of the client."""
+        return self.in_history and self.store.role(self.place.pair[1]) in ASSISTANT_ROLES
 
 
 def explain(clash: Clash) -> Cause:
@@ -392,7 +398,7 @@ def _string(clash: Clash, left: Element, right: Element, found: Difference) -> C
         return _plain(clash, found, "image-reencode", Mask("leaf"))
     if clash.in_history and key in ID_KEYS:
         return _plain(clash, found, "tool-call-id", Mask("leaf"))
-    named = name_text(str(found.left), str(found.right), found.char_offset, clash.part, history=clash.in_history)
+    named = name_text(clash, str(found.left), str(found.right), found.char_offset)
     if named.sure is False:
         listed = _list_cause(clash, left, right, found) if clash.part != "message" else None
         if listed:
@@ -426,8 +432,9 @@ def _is_image(found: Difference, key: str) -> bool:
     return key in ("data", "file_data", "bytes") and all(" " not in t[:200] and len(t) > 16 for t in texts)
 
 
-def name_text(left: str, right: str, offset: int, part: Part, *, history: bool) -> Named:
-    """Name the first difference of two texts, the most specific cause first."""
+def name_text(clash: Clash, left: str, right: str, offset: int) -> Named:
+    """Name the first difference of two strings of a clash, the most specific cause first."""
+    history, part = clash.in_history, clash.part
     tail = common_suffix(left, right, offset)
     found = (
         _forms.whole_form(left, right, offset, tail)
@@ -436,7 +443,7 @@ def name_text(left: str, right: str, offset: int, part: Part, *, history: bool) 
         or _forms.local_form(left, right, offset)
         or (_stripped_thought(left, right, offset) if history else None)
         or _forms.number_cause(left, right, offset)
-        or _volatile(left, right, offset, part, history=history)
+        or _volatile(clash, left, right, offset)
         or _values.listing_cause(left, right, offset)
         or _values.inserted_cause(left, right, offset)
     )
@@ -450,12 +457,14 @@ def name_text(left: str, right: str, offset: int, part: Part, *, history: bool) 
     return Named(_values.part_rule(part, history=history), offset, end_left, end_right, sure=False)
 
 
-def _volatile(left: str, right: str, offset: int, part: Part, *, history: bool) -> Named | None:
+def _volatile(clash: Clash, left: str, right: str, offset: int) -> Named | None:
     """Name a value that changes; in tools and in history a bare number is rather an edit."""
     named = _values.value_cause(left, right, offset)
     if named is None or (named.rule == "counter" and not named.sure):
         named = _values.shape_cause(left, right, offset) or named
-    if named and not named.sure and (part == "tools" or history):
+    if named and not named.sure and (clash.part == "tools" or clash.in_history):
+        return None
+    if named and clash.generated and named.rule not in _values.PROVEN:
         return None
     return named
 

@@ -273,13 +273,15 @@ class Engine:
             return None
         clash = Clash(self.store, before, after, place, grown=True)
         cause = explain(clash)
-        wanted = _is_talk(place, before, after) and self._is_fresh(place, after)
+        wanted = _is_talk(place, before, after) and self._is_fresh(place, before, after)
         return self._fork(clash, cause, measure(clash, cause), wanted=wanted)
 
-    def _is_fresh(self, place: Place, sequence: Sequence) -> bool:
-        if sequence.talk.starts and not place.index:
+    def _is_fresh(self, place: Place, before: Sequence, after: Sequence) -> bool:
+        if after.talk.starts and not place.index:
             return False
-        return place.index >= last_turn([self.store.role(i) for i in sequence.talk.ids])
+        if place.index < last_turn([self.store.role(i) for i in after.talk.ids]):
+            return False
+        return bond(self.store, before, after, place) is Bond.NONE
 
 
 def _is_talk(place: Place, before: Sequence, after: Sequence) -> bool:

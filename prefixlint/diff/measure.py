@@ -262,7 +262,7 @@ class _Rest:
                 return
             same = lcp(masked, right, min(end_right, len(masked)))
             self.tally.add(self.tokenizer.count(right[end_right:same]))
-            named = name_text(masked, right, same, self.clash.part, history=self.clash.in_history)
+            named = name_text(self.clash, masked, right, same)
             self.tally.meet(named.rule)
             if named.equal:
                 self.tally.add(self.tokenizer.count(right[same:]))
@@ -285,7 +285,7 @@ class _Rest:
     def _differing(self, left: str, right: str) -> None:
         same = lcp(left, right)
         self.tally.add(self.tokenizer.count(right[:same]))
-        named = name_text(left, right, same, self.clash.part, history=self.clash.in_history)
+        named = name_text(self.clash, left, right, same)
         self.tally.meet(named.rule)
         if named.equal:
             self.tally.add(self.tokenizer.count(right[same:]))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from prefixlint.diff._history import is_summary
+from prefixlint.diff._history import is_summary, without_thinking
 from prefixlint.diff.align import similarity
 from prefixlint.diff.cause import ID_KEYS
 from prefixlint.diff.fork import Place, common
 from prefixlint.diff.measure import Loss
 from prefixlint.diff.sequence import ASSISTANT_ROLES, Sequence, last_turn
 from prefixlint.diff.store import Store
-from prefixlint.elements import member
+from prefixlint.elements import Element, member
 from prefixlint.prefix import lcp
 
 SKETCH_CHARS = 20_000
@@ -75,33 +75,61 @@ def _same_history(store: Store, before: Sequence, after: Sequence) -> Bond:
     shared = common(ours, theirs)
     turn = last_turn([store.role(i) for i in theirs])
     if shared >= turn:
-        return Bond.NONE
+        return Bond.CERTAIN if _answered_again(store, ours, theirs, shared) else Bond.NONE
     held = set(ours[shared:])
     kept = [i for i in theirs[shared:] if i in held]
     middle = theirs[shared:turn]
     if _weight(store, kept) >= 0.3 * _weight(store, middle) and (len(kept) > 1 or store.chars[kept[0]] > 40):
         return Bond.CERTAIN
+    if _in_place(store, ours[shared:], theirs[shared:]):
+        return Bond.CERTAIN
     if shared < len(ours) and len(theirs) > len(ours) and _edited(store, ours[shared], theirs[shared]):
         return Bond.CERTAIN
-    if (
-        len(ours) >= COMPACTED
-        and len(theirs) < len(ours)
-        and any(is_summary(store, i) for i in theirs[shared : shared + 2])
-    ):
+    summarized = any(is_summary(store, i) for i in theirs[shared : shared + 2])
+    if len(ours) >= COMPACTED and len(theirs) < len(ours) and summarized:
         return Bond.CERTAIN
     return Bond.NONE
+
+
+def _in_place(store: Store, left: tuple[int, ...], right: tuple[int, ...]) -> bool:
+    """Say whether one message changed and those behind it did not."""
+    following = common(left[1:], right[1:])
+    if not following or store.role(left[0]) != store.role(right[0]):
+        return False
+    return following > 1 or _likeness(store, left[0], right[0]) >= 0.3
+
+
+def _answered_again(store: Store, left: tuple[int, ...], right: tuple[int, ...], at: int) -> bool:
+    """Say whether a message that was sent before is another one now, although the conversation went on behind it."""
+    if not (at < len(left) < len(right) and at < len(right) - 1) or store.role(left[at]) != store.role(right[at]):
+        return False
+    return _same_call(store, left[at], right[at]) or _likeness(store, left[at], right[at]) >= 0.8
 
 
 def _edited(store: Store, left: int, right: int) -> bool:
     """Say whether one message is another version of the other: the answer to the same call, or much the same text."""
     if store.role(left) != store.role(right):
         return False
+    return _same_call(store, left, right) or _likeness(store, left, right) >= 0.6
+
+
+def _same_call(store: Store, left: int, right: int) -> bool:
+    first, second = store.element(left).value, store.element(right).value
+    calls = {member(first, key) for key in ID_KEYS} & {member(second, key) for key in ID_KEYS} - {None}
+    return bool(calls or (_call_ids(first) & _call_ids(second)))
+
+
+def _likeness(store: Store, left: int, right: int) -> float:
+    """Return how much of two messages agrees; thoughts and the data of images do not count."""
     first, second = store.element(left), store.element(right)
-    calls = {member(first.value, key) for key in ID_KEYS} & {member(second.value, key) for key in ID_KEYS} - {None}
-    if calls or (_call_ids(first.value) & _call_ids(second.value)):
-        return True
-    texts = ["\n".join(p.text for p in e.pieces if p.kind != "role")[:SKETCH_CHARS] for e in (first, second)]
-    return similarity(*texts) >= 0.6
+    if without_thinking(first.value) == without_thinking(second.value):
+        return 1.0
+    return similarity(_words(first), _words(second))
+
+
+def _words(element: Element) -> str:
+    pieces = (p.text if p.kind != "image" else "<image>" for p in element.pieces if p.kind != "role")
+    return "\n".join(pieces)[:SKETCH_CHARS]
 
 
 def _call_ids(value: object) -> set[str]:

@@ -11,8 +11,8 @@ NAME = "raw"
 EXACT = True
 PARTS = (PromptPart("message", "prompt", "text"),)
 
-# Where a turn begins: the special tokens of the usual chat templates (no text crosses one when it is tokenized), or
-# the name of a speaker at the start of a line.
+# Where a turn begins: the special tokens of the usual chat templates (no text crosses one when it is tokenized). Only
+# where a prompt has none, the name of a speaker at the start of a line.
 TURN = re.compile(
     r"<\|im_start\|>(?P<chatml>\w+)"
     r"|<\|start_header_id\|>(?P<llama>\w+)<\|end_header_id\|>"
@@ -23,8 +23,8 @@ TURN = re.compile(
     r"|<\|(?P<phi>system|user|assistant|observation)\|>"
     r"|<｜(?P<deepseek>User|Assistant)｜>"
     r"|\[(?P<inst>/?INST)\]"
-    r"|(?<=\n)(?P<line>System|User|Human|Assistant|AI):"
 )
+SPEAKER = re.compile(r"(?:^|(?<=\n))(?P<line>System|User|Human|Assistant|AI):")
 ROLES = {
     "model": "assistant", "chatbot": "assistant", "ai": "assistant", "/inst": "assistant", "inst": "user",
     "human": "user", "observation": "tool", "ipython": "tool", "developer": "system",
@@ -39,11 +39,9 @@ def element(part: PromptPart, value: Json) -> Element:
 
 def role_of(text: str) -> str:
     """Say who speaks in a stretch of a prompt; text before the first turn belongs to the system."""
-    found = TURN.match(text)
+    found = TURN.match(text) or SPEAKER.match(text)
     name = (found[found.lastgroup] if found and found.lastgroup else "").lower()
-    if not name:
-        name = re.match(r"(System|User|Human|Assistant|AI):|", text)[1] or ""  # type: ignore[index]
-    return ROLES.get(name.lower(), name.lower()) or "system"
+    return ROLES.get(name, name) or "system"
 
 
 def split(text: str) -> list[int]:
@@ -52,4 +50,5 @@ def split(text: str) -> list[int]:
     >>> split("<|im_start|>system\\nA<|im_end|>\\n<|im_start|>user\\nB")
     [0, 31]
     """
-    return [0, *(found.start() for found in TURN.finditer(text) if found.start())]
+    starts = [found.start() for found in TURN.finditer(text)] or [found.start() for found in SPEAKER.finditer(text)]
+    return [0, *(start for start in starts if start)]

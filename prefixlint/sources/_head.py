@@ -34,7 +34,8 @@ class Head:
     def records(self) -> list[_json.Members]:
         """Return the members of the first records: JSON lines, the elements of an array, or the one document."""
         if self._lines_are_records:
-            return [m for m in map(_members, self.lines) if m is not None]
+            found = [self._first, *map(_members, self.lines[1:])]
+            return [m for m in found if m is not None]
         if self.kind == "csv":
             return [row for line in self.lines[:1] if (row := _csv.header_members(line))]
         document = self.document
@@ -74,11 +75,20 @@ class Head:
     @property
     def kind(self) -> str:
         """Say ``jsonl``, ``csv``, ``json`` or ``text``."""
+        if not self._source.kind:
+            self._source.kind = self._kind()
+        return self._source.kind
+
+    def _kind(self) -> str:
         if self._lines_are_records:
             return "jsonl"
         if self.lines and _csv.is_header(self.lines[0]):
             return "csv"
         return "json" if self.document is not None else "text"
+
+    @cached_property
+    def _first(self) -> _json.Members | None:
+        return _members(self.lines[0]) if self.lines else None
 
     @cached_property
     def _lines_are_records(self) -> bool:
@@ -88,7 +98,7 @@ class Head:
         """
         if not self.lines or self.lines[0].startswith(b"["):
             return False
-        if _members(self.lines[0]) is not None:
+        if self._first is not None:
             return True
         whole = sum(_members(line) is not None for line in self.lines)
         return whole * 2 >= len(self.lines)  # the first line is broken, most others are not

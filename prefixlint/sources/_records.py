@@ -39,7 +39,7 @@ class Record(NamedTuple):
 
 def records(source: Input, *, lists: tuple[str, ...] = ()) -> Iterator[Record | InputError]:
     """Yield every record of an input; ``lists`` names members of a document whose arrays hold the records."""
-    kind = Head(source).kind
+    kind = source.kind or Head(source).kind
     if kind == "json":
         yield from _document(source, lists)
     elif kind == "csv":

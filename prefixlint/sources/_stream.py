@@ -13,6 +13,7 @@ from prefixlint.errors import InputError
 from prefixlint.model import Progress
 
 CHUNK_BYTES = 1 << 20
+PACKED_BYTES = 1 << 16  # gzip can grow a thousandfold
 HEAD_BYTES = 1 << 16
 BOM = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
@@ -64,7 +65,7 @@ class _Unpacked:
 
     def read(self, size: int) -> bytes:
         """Return some bytes, none at the end. Raises ValueError or zlib.error on damage."""
-        while packed := self._rest() or self._raw.read(size):
+        while packed := self._rest() or self._raw.read(min(size, PACKED_BYTES)):
             self._begun = True
             data: bytes = self._frame.decompress(packed)
             if data:
@@ -78,7 +79,7 @@ class _Unpacked:
         """Return what stands behind the end of a frame, and begin the next one; padding of zeros is none."""
         if not self._frame.eof:
             return b""
-        rest: bytes = self._frame.unused_data or self._raw.read(CHUNK_BYTES)
+        rest: bytes = self._frame.unused_data or self._raw.read(PACKED_BYTES)
         if not rest.strip(b"\0"):
             return b""
         self._frame = self._fresh()
@@ -101,7 +102,8 @@ class Input:
 
     ``path`` is ``-`` for standard input, which can be read once only. ``notes`` collects what a reader wants to say
     about the whole file. ``beside`` names the other inputs of the same log, where a format keeps request and answer in
-    two files. ``failure`` says what ended the file too early.
+    two files. ``failure`` says what ended the file too early, ``kind`` what its
+    beginning looks like, once that is known.
     """
 
     path: str
@@ -109,6 +111,7 @@ class Input:
     notes: list[str] = field(default_factory=list)
     beside: tuple[str, ...] = ()
     failure: InputError | None = None
+    kind: str = ""
     _stream: _Counted | _Unpacked | None = None
     _counted: _Counted | None = None
     _ahead: bytes = b""

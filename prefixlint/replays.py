@@ -113,6 +113,16 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
+class Continuation:
+    """Say how far requests continue the one before: shares of the later prompt over sessions, and broken steps."""
+
+    sessions: int
+    median: float
+    mean: float
+    broken: int
+
+
+@dataclass(frozen=True, slots=True)
 class ReplayResult:
     """Hold all that a replay found, ready for any report."""
 
@@ -144,3 +154,4 @@ class ReplayResult:
     notes: tuple[str, ...] = ()
     kv_bytes_per_token: float | None = None
     start_s: float | None = None
+    consecutive: Continuation | None = None

@@ -18,6 +18,7 @@ from prefixlint.model import Fork, Request, Tokenizer, Trust
 _TTL_S = {"5m": 300.0, "1h": 3600.0, "30m": 1800.0, "24h": 86400.0}
 # What ends a prefix for the automatic breakpoints of OpenAI 5.6: user messages and tool responses.
 _ELIGIBLE = frozenset(("user", "tool", "function"))
+_HIDDEN = b"\xfe\xff\xff\xff"  # the token id that stands for text that a transcript leaves out
 _SPEAKERS = frozenset(("user", "assistant", "model", "tool", "function"))
 
 
@@ -57,6 +58,8 @@ class Reader:
     _blocks_of: dict[tuple[int, str], list[tuple[str, int]]] = field(default_factory=dict)
     _layouts: dict[str, Layout] = field(default_factory=dict)
     _trusts: dict[str, Trust] = field(default_factory=dict)
+    _heads: dict[int, int] = field(default_factory=dict)
+    _told: dict[int, list[Mark]] = field(default_factory=dict)
     _before: dict[str, Access] = field(default_factory=dict)
     _count: int = 0
 
@@ -69,7 +72,7 @@ class Reader:
         for item in items:
             if isinstance(item, InputError):
                 continue
-            served = None if item.no_prompt else self.one(item)
+            served = self.one(item)
             if served is None or not served.access.prompt_tokens:
                 self._note("records hold no prompt and were left out")
                 continue
@@ -85,7 +88,7 @@ class Reader:
             return Served(self._ids(request), request)
         if request.blocks is not None:
             return Served(self._blocks(request), request)
-        if not request.members and request.text is None:
+        if request.no_prompt or (not request.members and request.text is None):
             return None
         if request.truncated:
             self._note("prompts were cut by the logger; what lies behind the cut is not replayed")
@@ -142,15 +145,51 @@ class Reader:
         tokenizer = sequence.tokenizer
         parts = (*sequence.front, sequence.talk)
         ids = tuple(i for part in parts for i in part.ids)
-        packed = b"".join([self._element(i, tokenizer) for i in ids])
+        visible = b"".join([self._element(i, tokenizer) for i in ids])
+        packed = self._hidden(request, step, len(visible) // WIDTH) + visible
         output = self._answer(request, tokenizer) if request.completion and self.answers else b""
         access = self._access(request, len(packed) // WIDTH, len(output) // WIDTH, packed + output)
         access.session = access.session or self._conversation(step)
         if self.marks(request):
-            access.prompt_tokens = sequence.tokens
-            access.marks, access.mode = self._marks(request, parts, tokenizer), _mode(request)
+            self._mark(access, request, step, parts)
         echo = self._echo(step, access, tokenizer) if self.answers and not access.marks else None
         return Served(access, request, ids, step.fork, echo)
+
+    def _hidden(self, request: Request, step: Step, visible: int) -> bytes:
+        """Stand in for what a transcript leaves out (system prompt, tools): as many tokens as its first count says."""
+        if not request.partial:
+            return b""
+        key = step.strand.number if step.strand else -1
+        if key not in self._heads:
+            usage = request.usage
+            self._heads[key] = max((usage.input_tokens or 0) - visible, 0) if usage else 0
+        return _HIDDEN * self._heads[key]
+
+    def _mark(self, access: Access, request: Request, step: Step, parts: tuple[PartIds, ...]) -> None:
+        """Give an access its boundaries: the marked ones, or for transcripts those that the recorded usage tells of."""
+        usage = request.usage
+        if request.partial and usage is not None and usage.input_tokens and usage.cache_read is not None:
+            access.prompt_tokens = usage.input_tokens
+            access.marks = self._recorded(request, step)
+            return
+        access.prompt_tokens = step.sequence.tokens
+        access.marks = self._marks(request, parts, step.sequence.tokenizer)
+        access.mode = _mode(request)
+
+    def _recorded(self, request: Request, step: Step) -> list[Mark]:
+        """Put the last marker where the recorded reads and writes end; earlier ones count while the history stands."""
+        usage = request.usage
+        assert usage is not None
+        key = step.strand.number if step.strand else -1
+        earlier = self._told.get(key, []) if step.fork is None else []
+        end = (usage.cache_read or 0) + (usage.cache_write or 0)
+        marks = [Mark(m.tokens, m.key) for m in earlier if m.tokens <= end]
+        if end and (not marks or marks[-1].tokens < end):
+            marks.append(Mark(end, (key, end, request.span.record), "explicit", 300.0))
+        elif marks:
+            marks[-1].kind, marks[-1].ttl_s = "explicit", 300.0
+        self._told[key] = marks
+        return marks
 
     def _answer(self, request: Request, tokenizer: Tokenizer) -> bytes:
         return self.packer.pack(tokenizer.encode(request.completion or ""))

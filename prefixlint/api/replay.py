@@ -6,25 +6,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from prefixlint import engines
 from prefixlint.api import replay_checklist
 from prefixlint.api.accesses import Reader, Served
 from prefixlint.api.read import open_log
 from prefixlint.api.replay_fixed import Fixed
+from prefixlint.api.replay_keep import Consecutive, Curve, Evictions, Forks
 from prefixlint.api.replay_options import ReplayOptions, Setup
 from prefixlint.api.replay_runs import Ideal, Run, Sessions, shadows, split
 from prefixlint.api.replay_sweep import Sweep
 from prefixlint.api.replay_tally import Tally
-from prefixlint.caches._base import Access, Chainer, Read
-from prefixlint.diff.sites import general
-from prefixlint.model import CacheRead, Fork, Request, Span
-from prefixlint.replays import Observed, Rate, ReplayResult, Sample
+from prefixlint.caches._base import Access, Read
+from prefixlint.model import CacheRead, Request, Span
+from prefixlint.replays import Observed, Rate, ReplayResult
 
 __all__ = ["ReplayOptions", "replay", "replay_served"]
 
-SAMPLES = 400  # points kept of the curve over time
-BLAME_BLOCK = 16  # tokens per block where the eviction blame looks for what came in between
-KEEPS_ANSWERS = ("block_hash", "radix", "slot")  # families whose engines cache what they generate
 
 
 def replay(paths: Sequence[str], options: ReplayOptions) -> ReplayResult:
@@ -41,10 +37,7 @@ def replay(paths: Sequence[str], options: ReplayOptions) -> ReplayResult:
 
 def make_reader(options: ReplayOptions, run: Run) -> Reader:
     """Build the reader for a question: answers count where the engine keeps what it generated."""
-    answers = options.with_output
-    if answers is None:
-        hosted = options.cache == "auto" or engines.engine(options.cache).is_hosted
-        answers = not hosted and engines.engine(options.cache).family in KEEPS_ANSWERS
+    answers = True if options.with_output is None else options.with_output
     return Reader(
         options.tokenizer, options.model, options.api, answers, lambda request: run.family(request) == "breakpoint"
     )
@@ -77,6 +70,7 @@ class Replaying:
     curve: Curve = field(init=False)
     forks: Forks = field(init=False)
     fixed: Fixed | None = None
+    consecutive: Consecutive = field(default_factory=Consecutive)
     _shadows: list[tuple[str, Run]] = field(default_factory=list)
     _last_limit: str = "rounded"
     _started: bool = False
@@ -125,6 +119,7 @@ class Replaying:
         self._book(served, read, blame)
         self.tally.add(setup, access, read)
         self.curve.add(access, read, self.run.used_tokens, self.tally)
+        self.consecutive.see(access)
         self._evictions.see(access, blame.get("evicted", 0), read.high)
         if self.fixed is not None:
             self.fixed.serve(served)
@@ -198,6 +193,7 @@ class Replaying:
             notes=(*setup.notes, *(f"{count:,} {text}" for text, count in reader.notes.items())),
             kv_bytes_per_token=setup.shape.bytes_per_token if setup.shape else None,
             start_s=self.curve.start_s,
+            consecutive=self.consecutive.result(),
         )
         return replace(result, checklist=replay_checklist.checklist(result, self.options))
 
@@ -226,100 +222,6 @@ def _reason(low: int, high: int, observed: int, blame: dict[str, int], total: in
             return f"more was read than predicted: {lost} here, but not at the provider"
         return "more was read than predicted: it was sent before this log begins, or by a log that is not here"
     return "less was read than predicted: evicted, or sent to another machine"
-
-
-@dataclass(slots=True)
-class Forks:
-    """Add up the forked tokens by cause and by place."""
-
-    by_cause: dict[str, int] = field(default_factory=dict)
-    _places: dict[str, int] = field(default_factory=dict)
-
-    def add(self, fork: Fork, tokens: int) -> None:
-        """Book what one fork cost."""
-        if fork.wanted or not tokens:
-            return
-        self.by_cause[fork.cause] = self.by_cause.get(fork.cause, 0) + tokens
-        place = f"{general(fork.pointer)} {fork.cause}"
-        self._places[place] = self._places.get(place, 0) + tokens
-
-    def sites(self) -> tuple[tuple[str, int], ...]:
-        """Return the places, most tokens first."""
-        return tuple(sorted(self._places.items(), key=lambda item: -item[1]))
-
-
-@dataclass(slots=True)
-class Curve:
-    """Keep at most ``SAMPLES`` points of memory and hits over time."""
-
-    samples: list[Sample] = field(default_factory=list)
-    start_s: float | None = None
-    _every: int = 1
-    _last: Sample | None = None
-    _number: int = 0
-
-    def add(self, access: Access, read: Read, held: int, tally: Tally) -> None:
-        """Take a point; when there are too many, keep every second one and go on at half the rate."""
-        at_s = access.at_s if access.at_s is not None else float(self._number)
-        self.start_s = at_s if self.start_s is None else self.start_s
-        self._number += 1
-        self._last = Sample(at_s, held, tally.input_tokens, tally.high, dict(tally.tiers))
-        if self._number % self._every:
-            return
-        self.samples.append(self._last)
-        if len(self.samples) > SAMPLES:
-            self.samples = self.samples[1::2]
-            self._every *= 2
-
-    def relative(self) -> list[Sample]:
-        """Return the points with times from the first request on, the last one included."""
-        found = self.samples
-        if self._last is not None and (not found or found[-1] is not self._last):
-            found = [*found, self._last]
-        return [replace(s, at_s=s.at_s - (self.start_s or 0.0)) for s in found]
-
-
-@dataclass(slots=True)
-class Evictions:
-    """Find out what pushed evicted tokens out: of all that was written since their last use, the share never read."""
-
-    chainer: Chainer = field(default_factory=lambda: Chainer(BLAME_BLOCK))
-    _uses: dict[int, int] = field(default_factory=dict)
-    _last: dict[int, int] = field(default_factory=dict)
-    _written: list[list[int]] = field(default_factory=list)
-    _lost: list[tuple[int, int, int]] = field(default_factory=list)
-
-    def see(self, access: Access, evicted: int, hit: int) -> None:
-        """Book one request: which of its blocks are new, and since when the lost ones were unused."""
-        if access.blocks is not None:
-            self.chainer.block_tokens = access.block_tokens
-        ids = self.chainer.ids(access, access.prompt_tokens)
-        number, new = len(self._written), []
-        if evicted and ids:
-            first = ids[min(hit // self.chainer.block_tokens, len(ids) - 1)]
-            self._lost.append((self._last.get(first, number), number, evicted))
-        for one in ids:
-            if one not in self._uses:
-                new.append(one)
-            self._uses[one] = self._uses.get(one, 0) + 1
-            self._last[one] = number
-        self._written.append(new)
-
-    def by_whom(self) -> dict[str, int]:
-        """Return the evicted tokens by what came in between: one-off suffixes, or content that is used again."""
-        if not self._lost:
-            return {}
-        once, every = [0], [0]
-        for new in self._written:
-            once.append(once[-1] + sum(self._uses[one] == 1 for one in new))
-            every.append(every[-1] + len(new))
-        found = {"one-off suffixes": 0.0, "content that is used again": 0.0}
-        for since, until, tokens in self._lost:
-            total = every[until] - every[min(since + 1, until)]
-            share = (once[until] - once[min(since + 1, until)]) / total if total > 0 else 0.0
-            found["one-off suffixes"] += tokens * share
-            found["content that is used again"] += tokens * (1 - share)
-        return {name: round(tokens) for name, tokens in found.items() if round(tokens)}
 
 
 def expanded(access: Access) -> bytes:

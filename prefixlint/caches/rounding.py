@@ -60,8 +60,9 @@ class Rounding:
     def serve(self, access: Access) -> Read:
         """Compare with everything seen within the lifetime, then remember this prompt."""
         high = self._rounded(self._common(access))
-        prompt = access.packed[: access.prompt_tokens * WIDTH]
-        self.tree._insert(self.tree._root(access.scope), prompt, 0, 0)
+        # reported hits run into the answer that the next prompt repeats, so answers are kept as well
+        kept = access.packed[: access.stored_tokens * WIDTH]
+        self.tree._insert(self.tree._root(access.scope), kept, 0, 0)
         self._stamp(access)
         return Read(0, high, access.prompt_tokens - high)
 

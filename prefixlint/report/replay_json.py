@@ -46,6 +46,7 @@ def replay_document(result: ReplayResult) -> dict[str, Any]:
         "cost": asdict(result.money) if result.money else None,
         "scenarios": [_scenario(s) for s in result.scenarios],
         "sessions": [_rate(r) for r in result.sessions if r.name],
+        "consecutive": asdict(result.consecutive) if result.consecutive else None,
         "sites": [{"place": place, "lost_tokens": tokens} for place, tokens in result.sites],
         "observed": [asdict(o) for o in result.observed],
         "samples": [asdict(s) for s in result.samples],

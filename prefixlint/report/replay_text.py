@@ -73,6 +73,11 @@ def _summary(result: ReplayResult) -> Iterator[str]:
         held = max(s.held_tokens for s in result.samples)
         size = f", {held * result.kv_bytes_per_token / 2**30:.2f} GiB of KV" if result.kv_bytes_per_token else ""
         yield f"  memory plateau: {count(held)} tokens{size}"
+    if c := result.consecutive:
+        yield (
+            f"  consecutive requests: {c.median:.1%} of the later prompt is shared (median of "
+            f"{plural(c.sessions, 'session')}, mean {c.mean:.1%}); {plural(c.broken, 'step')} not a continuation"
+        )
     if result.ttft_s:
         now, cold = result.ttft_s
         yield f"  time to first token, estimated: {now:.2f} s on average, {cold:.2f} s without a cache"

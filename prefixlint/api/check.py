@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from prefixlint import config
-from prefixlint.api import files, findings, fingerprints
+from prefixlint.api import files, findings, fingerprints, locked
 from prefixlint.api.files import Target
 from prefixlint.api.lint import Linted, Linter, LintOptions
 from prefixlint.display import plural
@@ -131,6 +131,7 @@ class _Run:
             more, more_used = settings_files.check([one for one in linted if one.settings], self.linter, contents or {})
             found = [*more, *found]  # where both flag the same bytes, these say more
             used |= more_used
+        found += locked.check(paths, self.linter, used)
         found = sorted(findings.unique(found), key=findings.sort_key)
         notes = (*dict.fromkeys(one.note for one in linted if one.note), *self._unused(paths, linted, used))
         if found:

@@ -239,3 +239,15 @@ def test_many_files_on_both_cores_give_the_same_report() -> None:
     alone, both = (run("prompts", "--jobs", jobs, "--format", "json").output for jobs in ("1", "2"))
     assert alone == both
     assert len(json.loads(alone)["findings"]) == 5
+
+
+def test_a_locked_prefix_that_changes_is_an_error() -> None:
+    from prefixlint.cli import lock
+
+    write(prompts__a_DOT_md=GOOD)
+    assert CliRunner().invoke(lock.command, ["prompts"]).exit_code == 0
+    assert run("--format", "json").exit_code == 0
+    write(prompts__a_DOT_md=GOOD.replace("clerk", "cook"))
+    (found,) = findings(run("--format", "json"))
+    assert (found["rule"], found["severity"], found["path"]) == ("prefix-changed", "error", "prompts/a.md")
+    assert findings(run("prompts/a.md", "--format", "json", "--ignore", "all")) == []

@@ -32,6 +32,7 @@ _CHAT_ROLE = re.compile(rb'"role"\s*:\s*"(?:system|developer|tool|function)"')
 _ANTHROPIC_BLOCK = re.compile(rb'"type"\s*:\s*"(?:tool_use|tool_result|thinking|redacted_thinking)"')
 _SCHEMA_TOOL = re.compile(rb'"input_schema"\s*:')
 _TEXT_BLOCK = re.compile(rb'\{\s*"(?:text|cachePoint|image|document|toolUse|toolResult)"\s*:')
+_TYPED_TEXT = re.compile(rb'"type"\s*:\s*"text"')
 _LOOK_BYTES = 1 << 14  # roles and blocks show early; the whole history need not be searched
 
 
@@ -131,4 +132,4 @@ def _is_converse(members: Mapping[str, bytes]) -> bool:
     system = members.get("system")
     if system is None:
         return False
-    return system.startswith(b"[") and bool(_TEXT_BLOCK.match(system, 1)) and b'"type"' not in system[:4096]
+    return system.startswith(b"[") and bool(_TEXT_BLOCK.match(system, 1)) and not _TYPED_TEXT.search(system)

@@ -47,7 +47,9 @@ def lines(*records: bytes) -> bytes:
     ("bad", "place"),
     [
         # {"é":"é", "messages" [}   the colon is missing where the bracket stands, character 22
-        pytest.param('{"é":"é", "messages" [}'.encode(), "2:22: broken JSON: expected ':'", id="columns are characters"),
+        pytest.param(
+            '{"é":"é", "messages" [}'.encode(), "2:22: broken JSON: expected ':'", id="columns are characters"
+        ),
         pytest.param(b'{"messages":[{"role":"us', "2:25: broken JSON: the text ends", id="truncated"),
         pytest.param(b'{"messages":[1,]}', "2:16: broken JSON: trailing comma", id="trailing comma"),
         pytest.param(BODY + b" x", "2:59: broken JSON: more text", id="more text"),

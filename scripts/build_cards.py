@@ -1,13 +1,13 @@
-"""Write the index of the rule cards (`prefixlint/_cards.py`), so that a run need not parse seventy TOML files.
+"""Write the index of the rule cards (`prefixlint/data/cards.json`), so that a run need not parse seventy TOML files.
 
 Usage: python scripts/build_cards.py [--check]
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
-from pprint import pformat
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
@@ -15,15 +15,7 @@ sys.path.insert(0, str(ROOT))
 
 from prefixlint import cards  # noqa: E402
 
-TARGET = ROOT / "prefixlint" / "_cards.py"
-HEAD = '''"""Index of the rule cards; written by scripts/build_cards.py, do not edit."""
-
-# ruff: noqa
-from __future__ import annotations
-
-from typing import Any
-
-'''
+TARGET = ROOT / "prefixlint" / "data" / "cards.json"
 KEPT = (*cards.REQUIRED, "labels", "names", "weak_names", "references", "patterns")
 
 
@@ -34,10 +26,11 @@ def index() -> dict[str, dict[str, Any]]:
 
 
 def text() -> str:
-    """Render the module."""
+    """Render the index: one rule per line, so that a change of a card is a change of its line."""
     parts = cards.read_toml(ROOT / "rules" / "_parts.toml")
-    body = f"CARDS: dict[str, dict[str, Any]] = {pformat(index(), width=110, sort_dicts=False)}\n"
-    return HEAD + f"PARTS: dict[str, str] = {pformat(parts, width=110)}\n\n" + body
+    rows = [f"{json.dumps(key)}: {json.dumps(card, ensure_ascii=False)}" for key, card in index().items()]
+    body = ",\n".join(rows)
+    return f'{{"parts": {json.dumps(parts, ensure_ascii=False)},\n"cards": {{\n{body}\n}}}}\n'
 
 
 if __name__ == "__main__":

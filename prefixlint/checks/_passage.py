@@ -6,28 +6,27 @@ import re
 from bisect import bisect_right
 from functools import cached_property
 
+from prefixlint.checks._lazy import lazy
 from prefixlint.model import Prompt, Segment
 
-_FENCE = re.compile(r"^[ \t>]{0,8}(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
-_CODE = re.compile(r"(`{1,3})(?!`)[^`\n]{1,400}\1")
-_EXAMPLE_TAG = re.compile(
-    r"<(/?)(?:good_|bad_)?(?:examples?|sample|few[_-]?shot|demo|example_\w{1,30})\b[^>\n]{0,80}>", re.I
-)
-_EXAMPLE_WORD = re.compile(
+_FENCE = lazy(r"^[ \t>]{0,8}(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
+_CODE = lazy(r"(`{1,3})(?!`)[^`\n]{1,400}\1")
+_EXAMPLE_TAG = lazy(r"<(/?)(?:good_|bad_)?(?:examples?|sample|few[_-]?shot|demo|example_\w{1,30})\b[^>\n]{0,80}>", re.I)
+_EXAMPLE_WORD = lazy(
     r"\b(?:e\.g|i\.e|eg|examples?|such as|for instance|samples?|looks? like|something like|expected|outputs?|returns?"
     r"|z\. ?B\.|beispiel|par exemple|exemples?|por ejemplo|ejemplo|esempio|exemplo|пример|например)\b|例如|例えば|예:",
     re.IGNORECASE,
 )
-_CONDITION = re.compile(
+_CONDITION = lazy(
     r"\b(?:if|when|whether|unless|assum\w{1,4}|suppos\w{1,4}|pretend|imagine|never|don't|instead of|wenn|si|falls)\b"
     r"|如果",
     re.IGNORECASE,
 )
-_RAW = re.compile(r"\{%-? *(?:raw|verbatim) *-?%\}.*?(?:\{%-? *end(?:raw|verbatim) *-?%\}|\Z)", re.S)
-_COMMENT = re.compile(r"\{#.*?(?:#\}|\Z)|\{\{!--.*?(?:--\}\}|\Z)|\{\{![^\n]*?\}\}|<%#.*?(?:%>|\Z)", re.S)
+_RAW = lazy(r"\{%-? *(?:raw|verbatim) *-?%\}.*?(?:\{%-? *end(?:raw|verbatim) *-?%\}|\Z)", re.S)
+_COMMENT = lazy(r"\{#.*?(?:#\}|\Z)|\{\{!--.*?(?:--\}\}|\Z)|\{\{![^\n]*?\}\}|<%#.*?(?:%>|\Z)", re.S)
 _EXAMPLE_CHARS = 100  # how far an "e.g." reaches
 
-TURN = re.compile(
+TURN = lazy(
     r"<\|im_start\|>user|<\|start_header_id\|>user|<\|user\|>|\[INST\]|<start_of_turn>user"
     r"|^(?:USER|User|Human|### Instruction):",
     re.M,

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from functools import cache
 
 from prefixlint import cards
+from prefixlint.checks._lazy import lazy
 from prefixlint.checks._passage import Passage
 
 RULES = (
     "timestamp", "epoch", "date", "relative-time-phrase", "uuid", "random-id", "counter", "commit-hash", "git-status",
     "temp-path", "user-or-host", "cwd-or-env",
 )  # fmt: skip
-_SLOT = re.compile(
+_SLOT = lazy(
     r"\{\{(?P<double>[^{}\n]{1,200})\}\}"
     r"|\$\{(?P<dollar>[^{}\n]{1,200})\}"
     r"|\{(?P<single>[A-Za-z_][\w.]{0,60}(?:\(\))?(?:\[[\w'\"]{1,40}\])?(?:![rsa])?(?::[^{}\n]{0,40})?)\}"
@@ -30,33 +31,33 @@ _SLOT = re.compile(
     r"|!`(?P<command>[^`\n]{1,80})`"
 )
 _OPENINGS = ("{", "<%", "%(", "$(", "!`")
-_CLOCK_FORMAT = re.compile(
+_CLOCK_FORMAT = lazy(
     r"%-?[HIMSpfsXcTrRs]|%-?d.{0,8}%H|\b[hHk]{1,2}:?m{2}|\bHH?\b|\bmm\b|\bss\b|[HhgG]:i|\bLT\b|\bLLLL?\b|toISOString|isoformat|iso8601"
 )
-_DATE_FORMAT = re.compile(
+_DATE_FORMAT = lazy(
     r"%-?[YymdBbAaejUWDFx]|\bY{2,4}\b|\bD{1,2}\b|\bd{1,2}\b|\bM{2,4}\b|[jdDlNSwz][ ,./-]{0,2}[FmMn]|date\(\)"
     r"|toDateString|toLocaleDateString|to_date|Date\.today|\.date\b|\.year\b"
 )
-_CLOCK_CALL = re.compile(
+_CLOCK_CALL = lazy(
     r"\b(?:(?:datetime\.)?datetime\.(?:utc)?now|datetime\.now|(?:utc|local)?now|Date\.now|Time\.(?:now|current)"
     r"|new Date|time\.time|strftime_now|timezone\.now|moment|dayjs|DateTime\.(?:now|utc)|Instant\.now"
     r"|current_timestamp)\b"
 )
-_ID_CALL = re.compile(
+_ID_CALL = lazy(
     r"\b(?:uuid\.)?uuid[14]\b ?\(|\bcrypto\.randomUUID\b|\bSecureRandom\.|\bMath\.random\b|\brand(?:om|int)?\b ?\("
     r"|\bnanoid\b ?\(|\b\$?RANDOM\b"
 )
 _SHELL = {
-    "timestamp": re.compile(r"^date\b"),
-    "uuid": re.compile(r"^uuidgen\b"),
-    "commit-hash": re.compile(r"^git (?:rev-parse|describe|log)\b"),
-    "git-status": re.compile(r"^git (?:status|branch|diff|symbolic-ref|stash)\b"),
-    "user-or-host": re.compile(r"^(?:whoami|hostname|id -un|logname|uname -n)\b"),
-    "cwd-or-env": re.compile(r"^(?:pwd|ls|tree|find|env|printenv|uptime|free|df|uname|nproc)\b"),
-    "temp-path": re.compile(r"^mktemp\b"),
+    "timestamp": lazy(r"^date\b"),
+    "uuid": lazy(r"^uuidgen\b"),
+    "commit-hash": lazy(r"^git (?:rev-parse|describe|log)\b"),
+    "git-status": lazy(r"^git (?:status|branch|diff|symbolic-ref|stash)\b"),
+    "user-or-host": lazy(r"^(?:whoami|hostname|id -un|logname|uname -n)\b"),
+    "cwd-or-env": lazy(r"^(?:pwd|ls|tree|find|env|printenv|uptime|free|df|uname|nproc)\b"),
+    "temp-path": lazy(r"^mktemp\b"),
 }
-_NAME = re.compile(r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*")
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_NAME = lazy(r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*")
+_CAMEL = lazy(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _KEYWORDS = frozenset(
     "if else elif end endif for endfor set and or not in is true false none null each unless with this".split()
 )

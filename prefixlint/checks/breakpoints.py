@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from prefixlint import facts
 from prefixlint.checks import labelled
-from prefixlint.elements import decode
-from prefixlint.facts import Facts
-from prefixlint.json_spans import escape_token
 from prefixlint.model import Hit, Prompt, Request, Segment
+
+if TYPE_CHECKING:
+    from prefixlint.facts import Facts
 
 RULES = ("too-many-breakpoints", "ttl-order", "below-minimum", "breakpoint-misplaced", "lookback-exceeded")
 MARKERS = ("cache_control", "cachePoint")
@@ -37,6 +36,8 @@ def check_prompt(prompt: Prompt) -> Iterator[Hit]:
     request = prompt.request
     if prompt.kind != "body" or not any(s.breakpoint for s in prompt.segments):
         return
+    from prefixlint import facts
+
     known = facts.provider_facts(request.model, request.provider)
     found = list(markers(request))
     if known is None or not found:
@@ -50,6 +51,8 @@ def check_prompt(prompt: Prompt) -> Iterator[Hit]:
 
 def markers(request: Request) -> Iterator[Marker]:
     """Yield the markers of a body in the order in which its parts are sent."""
+    from prefixlint.elements import decode
+
     for member in ORDER:
         if member in request.members:
             yield from _walk(decode(request.members[member]), f"/{member}")
@@ -64,7 +67,7 @@ def _walk(value: Any, pointer: str) -> Iterator[Marker]:
             if key in MARKERS and isinstance(below, dict):
                 yield Marker(f"{pointer}/{key}", str(below.get("ttl", "5m")), pointer)
             elif isinstance(below, dict | list) and key not in ("input", "input_schema", "inputSchema", "parameters"):
-                yield from _walk(below, f"{pointer}/{escape_token(key)}")
+                yield from _walk(below, f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}")
 
 
 def _too_many(found: list[Marker], known: Facts, *, has_automatic: bool) -> Iterator[Hit]:
@@ -120,6 +123,8 @@ def _previous(block: str) -> str:
 
 def _lookback(request: Request, found: list[Marker], known: Facts) -> Iterator[Hit]:
     """Yield if the newest turn added more blocks than the server looks back over, with no marker in between."""
+    from prefixlint.elements import decode
+
     messages = decode(request.members.get("messages", b"[]"))
     reach = int(known.lookback.value)
     last = found[-1]

@@ -5,22 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from prefixlint.checks._lazy import lazy
 from prefixlint.checks._passage import Passage, shared_segments
 from prefixlint.model import Hit, Prompt, Segment
 
 RULES = ("template-injected", "thinking-stripped")
-_CLOCK = re.compile(r"\bstrftime_now\((?:[^()\n]{0,80})\)")
-_NOW = re.compile(
+_CLOCK = lazy(r"\bstrftime_now\((?:[^()\n]{0,80})\)")
+_NOW = lazy(
     r"\b(?:datetime\.(?:now|utcnow|today)|(?<![\w.])now|time\.time)\((?:[^()\n]{0,40})\)(?:\.\w+\([^()\n]{0,60}\))?"
 )
-_MESSAGE_LOOP = re.compile(r"\{%-?\s*for\s+\w+\s+in\s+(?:loop_)?messages\b")
-_EMPTY_THINK = re.compile(r"<think>(?:\\n|\s)*</think>(?:\\n)*")
-_STRIPPED = re.compile(r"""\.split\((['"])</(?:think|thinking|reasoning)>\1\)(?:\[-1\]|\s*\|\s*last)?""")
-_TOOLS_LAST = re.compile(
+_MESSAGE_LOOP = lazy(r"\{%-?\s*for\s+\w+\s+in\s+(?:loop_)?messages\b")
+_EMPTY_THINK = lazy(r"<think>(?:\\n|\s)*</think>(?:\\n)*")
+_STRIPPED = lazy(r"""\.split\((['"])</(?:think|thinking|reasoning)>\1\)(?:\[-1\]|\s*\|\s*last)?""")
+_TOOLS_LAST = lazy(
     r"\{%-?\s*(?:if|elif)\b[^%]{0,200}(?:user_messages\[-1\]|loop\.last|messages\[-1\]|last_user)[^%]{0,200}%\}"
 )
 _TOOLS_NEAR = 400  # the tool list is printed right behind its condition
-_FORWARD = re.compile(r"\[AVAILABLE_TOOLS\]|\btools\b")
+_FORWARD = lazy(r"\[AVAILABLE_TOOLS\]|\btools\b")
 
 
 def check_prompt(prompt: Prompt) -> Iterator[Hit]:

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 
-from prefixlint import cards, shapes
+from prefixlint import cards
+from prefixlint.checks._lazy import lazy
 from prefixlint.checks._passage import Passage, shared_segments
 from prefixlint.checks._words import any_of, lowered
 from prefixlint.model import Confidence, Hit, Prompt, Segment
@@ -34,17 +35,22 @@ VALUES = {
 MIN_TEXT_CHARS = 60
 MAX_WORDY_CHARS = 200_000
 MAX_LINE_CHARS = 2000  # a longer line is searched around its digits only
-_CANDIDATE = re.compile(r"[0-9]")
+_CANDIDATE = lazy(r"[0-9]")
 _WORDY = ("branch", "today is")  # labels whose values need no digit
-_LINK = re.compile(
+_LINK = lazy(
     r"[\"'`*_)\]]{0,3}(?: ?\([^()\n]{0,40}\))?(?: (?:in|for|and) [A-Z][\w/ ]{0,24}?)?"
     r"[\"'`*_]{0,3}"
     r"(?P<link> ?(?:[:=：>]|->|→|⇒|–|-(?= )|は|是|为|為|은|는)| (?:is|was|are|ist|est|es|é|è|il|la)\b)?[*_\"'`]{0,3}"
     r"(?: (?:now|currently|still|today)\b:?)?[ \t]{0,3}[\"'`*_<\[(]{0,3}(?:it is |it's |the )?"
 )
-_DIRECT = re.compile(r"(?:\b(?:at|on|of|is|le|now|ist|es)|[^\x00-\x7f])$")  # such labels need no colon behind them
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:+/=-]{2,127}")
-_MADE_UP = re.compile(
+_DIRECT = lazy(r"(?:\b(?:at|on|of|is|le|now|ist|es)|[^\x00-\x7f])$")  # such labels need no colon behind them
+_EPOCH = lazy(r"1[6-9]\d{8}(?:\.\d{1,9}|\d{3}|\d{6}|\d{9})?\b")
+_BRANCH = lazy(r"[A-Za-z0-9][\w./@-]{0,98}\w")
+_FIRST_LINE = lazy(r"\s*(?:<!-- *|[#/*;> \[(-]{0,6})")
+_MAYBE_CLOCK = lazy(r"[^\n]{0,40}[0-9] ?[:：時时点點시T]")
+_LINE_END = lazy(r"[\])*> .-]{0,6}\s*(?:\n|\Z)")
+_ID = lazy(r"[A-Za-z0-9][A-Za-z0-9_.:+/=-]{2,127}")
+_MADE_UP = lazy(
     r"1234|2345|4567|abc|xyz|xxx|0000|1111|9999|deadbeef|cafebabe|example|sample|test|demo|dummy|foo|bar|your|a1b2|1a2b"
     r"|550e8400-e29b|6ba7b81|f47ac10b-58cc|def456|fake|uuid",
     re.IGNORECASE,
@@ -101,6 +107,8 @@ def _value(rule: str, text: str, at: int, pointer: str, label: str) -> Hit | Non
         return Hit(rule, pointer, at, at + len(value)) if is_random(value, short=_names_id(label)) else None
     if rule in ("git-status", "temp-path"):
         return _after_label(rule, text, at, pointer)
+    from prefixlint import shapes  # here, since most texts hold no label and need no shapes
+
     ends = [(m.end(), p.confidence) for p in shapes.patterns(rule) if (m := p.regex.match(text, at))]
     if rule in ("timestamp", "date", "uuid", "relative-time-phrase") and ends:
         end, sure = max(ends)
@@ -111,14 +119,16 @@ def _value(rule: str, text: str, at: int, pointer: str, label: str) -> Hit | Non
 
 
 def _epoch(text: str, at: int, pointer: str) -> Hit | None:
-    found = re.compile(r"1[6-9]\d{8}(?:\.\d{1,9}|\d{3}|\d{6}|\d{9})?\b").match(text, at)
+    found = _EPOCH.match(text, at)
     return Hit("epoch", pointer, *found.span(), confidence="medium") if found else None
 
 
 def _after_label(rule: str, text: str, at: int, pointer: str) -> Hit | None:
     if rule == "git-status":
-        found = re.compile(r"[A-Za-z0-9][\w./@-]{0,98}\w").match(text, at)
+        found = _BRANCH.match(text, at)
         return Hit(rule, pointer, *found.span(), confidence="medium") if found else None
+    from prefixlint import shapes
+
     for shape in shapes.find(text, at, min(len(text), at + 300)):
         leaf = text[at : shape.end_char].rstrip("/").rpartition("/")[2]
         if shape.start_char == at and shape.rule == rule and is_random(leaf, short=True):
@@ -158,19 +168,22 @@ def _bare_clock(segment: Segment, passage: Passage) -> Iterator[Hit]:
     text = segment.text
     if len(text) < MIN_TEXT_CHARS:
         return  # a value on its own, not a prompt that begins with one
-    first = re.compile(r"\s*(?:<!-- *|[#/*;> \[(-]{0,6})").match(text)
+    first = _FIRST_LINE.match(text)
     last = text.rstrip().rfind("\n") + 1
-    starts = {first.end() if first else 0} | ({last} if last else set())
-    for start in starts:
-        for pattern in shapes.patterns("timestamp"):
-            found = pattern.regex.match(text, start) if pattern.confidence == "high" else None
-            if (
-                found
-                and re.compile(r"[\])*> .-]{0,6}\s*(?:\n|\Z)").match(text, found.end())
-                and not passage.is_code(start)
-            ):
-                yield Hit("timestamp", segment.pointer, found.start(), found.end(), confidence="medium")
-                break
+    for start in {first.end() if first else 0} | ({last} if last else set()):
+        if _MAYBE_CLOCK.match(text, start) and (found := _clock_line(text, start)) and not passage.is_code(start):
+            yield Hit("timestamp", segment.pointer, *found, confidence="medium")
+
+
+def _clock_line(text: str, start: int) -> tuple[int, int] | None:
+    """Return the bounds of a date with a time that fills the rest of the line."""
+    from prefixlint import shapes
+
+    for pattern in shapes.patterns("timestamp"):
+        found = pattern.regex.match(text, start) if pattern.confidence == "high" else None
+        if found and _LINE_END.match(text, found.end()):
+            return found.start(), found.end()
+    return None
 
 
 @cache

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from prefixlint import cards
+from prefixlint.checks._lazy import lazy
 from prefixlint.checks._passage import Passage, shared_segments
 from prefixlint.checks._slots import Slot, slots
 from prefixlint.checks.chat_template import is_chat_template
@@ -23,7 +24,7 @@ ROOTS = frozenset(
     "user request req input inputs state ctx context vars variables values args params data env session".split()
 )
 _WORDS_BEFORE = 48  # a label stands this near to its placeholder
-_IN_PATH = re.compile(r"[\w/=&?.@#%-]$")
+_IN_PATH = lazy(r"[\w/=&?.@#%-]$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +165,8 @@ def _label_regex() -> re.Pattern[str]:
     return re.compile(
         r"(?:\b(?:(?:current|today'?s?|local|server|system|utc|present) ?"
         r"(?:date|time|day|year|month|clock|datetime|timestamp)"
-        r"|date|time|day|today|now|timestamp|clock|as of|(?:generated|created|updated|rendered|started|synced) (?:at|on)"
+        r"|date|time|day|today|now|timestamp|clock|as of"
+        r"|(?:generated|created|updated|rendered|started|synced) (?:at|on)"
         r"|(?:session|request|trace|run|conversation|message|thread|chat|user|task|job|correlation|span|batch) ?(?:id)?"
         r"|nonce|uuid|id|iteration|turn|step|attempt|round|budget|remaining|left|branch|commit|revision|(?:git )?status"
         r"|working dir(?:ectory)?|cwd|directory|workspace|folder|path|files|platform|os|shell|(?:user(?:'s)? )?name"

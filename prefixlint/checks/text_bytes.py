@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from prefixlint.checks._lazy import lazy
 from prefixlint.checks._passage import Passage, shared_segments
 from prefixlint.model import Confidence, Hit, Prompt, Segment
 
@@ -21,28 +22,24 @@ RULES = (
     "blank-run",
     "escape-style",
 )
-_TRAILING = re.compile(r"(?<=[^ \t\r\n])[ \t]+(?=\r?\n|\Z)")
-_BLANK_RUN = re.compile(r"(?<=\n)(?:[ \t]*\r?\n){4,}")
-_LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
-_ESCAPE = re.compile(
-    r"(?<!\\)\\u(?:00[a-f][0-9a-f]|0[1-9a-f][0-9a-f]{2}|[1-9a-cef][0-9a-f]{3}|d[0-7][0-9a-f]{2})", re.I
-)
+_TRAILING = lazy(r"(?<=[^ \t\r\n])[ \t]+(?=\r?\n|\Z)")
+_BLANK_RUN = lazy(r"(?<=\n)(?:[ \t]*\r?\n){4,}")
+_LONE_SURROGATE = lazy(r"[\ud800-\udfff]")
+_ESCAPE = lazy(r"(?<!\\)\\u(?:00[a-f][0-9a-f]|0[1-9a-f][0-9a-f]{2}|[1-9a-cef][0-9a-f]{3}|d[0-7][0-9a-f]{2})", re.I)
 # Zero-width and format characters: BOM, zero-width space, word joiner and its invisible kin, combining grapheme joiner,
 # Mongolian vowel separator, soft hyphen, joiners, Hangul fillers, bidi marks, tags (Unicode 16, general category Cf).
-_INVISIBLE = re.compile(
+_INVISIBLE = lazy(
     "[\ufeff\u200b\u2060-\u2064\u034f\u180e\u00ad\u200c\u200d\u115f\u1160\u3164\uffa0\u200e\u200f\u202a-\u202e\u2066-\u2069"
     "\U000e0020-\U000e007f]"
 )
-_BIDI = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
+_BIDI = lazy("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_RIGHT_TO_LEFT = lazy("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
 # Scripts whose spelling needs joiners: Arabic to Thaana, Indic, Khmer, Mongolian, Tibetan, Balinese.
-_JOINING = re.compile(
+_JOINING = lazy(
     "[\u0600-\u08ff\ufb50-\ufdff\ufe70-\ufefe\u0900-\u0dff\u0f00-\u0fff\u1000-\u109f\u1780-\u18af\u1b00-\u1b7f\ua840-\ua9ff]"
 )
-_WORDLESS = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u0f00-\u0fff]"
-)  # Thai ... Tibetan: ZWSP separates words
-_PICTURE = re.compile("[\u203c-\u3299\ufe0f\u20e3\U0001f000-\U0001faff]")
+_WORDLESS = lazy("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u0f00-\u0fff]")  # Thai ... Tibetan: ZWSP separates words
+_PICTURE = lazy("[\u203c-\u3299\ufe0f\u20e3\U0001f000-\U0001faff]")
 _MAX_HITS = 20  # of one rule in one text
 
 

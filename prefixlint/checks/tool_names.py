@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from prefixlint.checks._lazy import lazy
 from prefixlint.model import Hit, Prompt
 
 RULES = ("duplicate-key",)
-_NAME = re.compile(r"(?:^|/)(?:tools|functions|functionDeclarations|function_declarations)/\d+(?:/function)?/name$")
-_BARE_NAME = re.compile(r"^/\d+(?:/function)?/name$")
+_NAME = lazy(r"(?:^|/)(?:tools|functions|functionDeclarations|function_declarations)/\d+(?:/function)?/name$")
+_BARE_NAME = lazy(r"^/\d+(?:/function)?/name$")
 
 
 def check_prompt(prompt: Prompt) -> Iterator[Hit]:

@@ -1,7 +1,7 @@
 """Decide what to lint: classify files by name and content, walk folders, respect ``.gitignore``."""
 
 # os.scandir and os.path are three times as fast as pathlib, and a walk sees every file of a project.
-# ruff: noqa: PTH100, PTH110, PTH112, PTH118
+# ruff: noqa: PTH100, PTH110, PTH112, PTH118, PTH120
 
 from __future__ import annotations
 
@@ -237,7 +237,18 @@ class _Ignored:
         if (path / ".git").exists():
             for parent in reversed(above):
                 ignored = ignored.below(parent, os.path.exists(os.path.join(parent, ".gitignore")))
-        return ignored
+        # Whoever names an ignored folder wants to see what is in it.
+        return cls() if ignored.covers(folder) else ignored
+
+    def covers(self, folder: str) -> bool:
+        """Say whether a folder above is ignored."""
+        full = os.path.abspath(folder)
+        tops = [top for top, _ in self.specs]
+        while any(full.startswith(top + os.sep) for top in tops):
+            if self.matches(full, is_folder=True):
+                return True
+            full = os.path.dirname(full)
+        return False
 
     def below(self, folder: str, has_file: bool) -> _Ignored:
         """Add the ignore file of a folder, if it has one."""

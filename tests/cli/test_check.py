@@ -250,4 +250,3 @@ def test_a_locked_prefix_that_changes_is_an_error() -> None:
     write(prompts__a_DOT_md=GOOD.replace("clerk", "cook"))
     (found,) = findings(run("--format", "json"))
     assert (found["rule"], found["severity"], found["path"]) == ("prefix-changed", "error", "prompts/a.md")
-    assert findings(run("prompts/a.md", "--format", "json", "--ignore", "all")) == []

@@ -15,6 +15,7 @@ from itertools import pairwise
 import orjson
 
 from prefixlint.canon import inner, number, text
+from prefixlint.canon.fixed import FIXED
 from prefixlint.elements import Number
 from prefixlint.model import Json
 
@@ -97,6 +98,8 @@ def has_markers(messages: Json) -> bool:
 
 def data(value: Json) -> Json:
     """Sort the keys of plain data and spell its numbers plainly."""
+    if isinstance(value, FIXED):
+        return value
     if isinstance(value, dict):
         return {key: data(value[key]) for key in sorted(value)}
     if isinstance(value, list):
@@ -159,6 +162,8 @@ class Walk:
 
     def tools(self, tools: list[Json]) -> list[Json]:
         """Sort a tool list by name, or as ``orders`` has it; one cache marker stays behind the whole list."""
+        if isinstance(tools, FIXED):
+            return tools
         new = [self.settled(t, self.tool) for t in tools]
         names = [tool_name(t) for t in new]
         locked = self.orders.get(frozenset(names)) if self.orders else None
@@ -172,7 +177,7 @@ class Walk:
 
     def tool(self, tool: Json) -> Json:
         """Canonicalize one tool definition of any provider."""
-        if not isinstance(tool, dict):
+        if not isinstance(tool, dict) or isinstance(tool, FIXED):
             return data(tool)
         return {key: self.tool_member(key, tool[key]) for key in sorted(tool)}
 
@@ -190,13 +195,13 @@ class Walk:
 
     def schema(self, schema: Json, *, keep: bool = False) -> Json:
         """Canonicalize a JSON Schema; ``keep`` leaves the order of ``properties``."""
-        if not isinstance(schema, dict):
+        if not isinstance(schema, dict) or isinstance(schema, FIXED):
             return data(schema)
         required = schema.get("required")
         new: dict[str, Json] = {}
         for key in sorted(schema):
             value = schema[key]
-            if key in SCHEMA_MAPS and isinstance(value, dict):
+            if key in SCHEMA_MAPS and isinstance(value, dict) and not isinstance(value, FIXED):
                 names = property_order(value, required if key == "properties" else None)
                 names = list(value) if keep and key == "properties" else names
                 new[key] = {name: self.schema(value[name], keep=keep) for name in names}
@@ -225,7 +230,7 @@ class Walk:
 
     def message(self, message: Json) -> Json:
         """Canonicalize one message or item of the history."""
-        if not isinstance(message, dict):
+        if not isinstance(message, dict) or isinstance(message, FIXED):
             return data(message)
         touch = self.options.all_roles or message.get("role") in DEVELOPER
         return {key: self.message_member(key, message[key], touch=touch) for key in sorted(message)}
@@ -269,7 +274,7 @@ class Walk:
 
     def block(self, block: Json, *, touch: bool) -> Json:
         """Canonicalize one content block; thinking, images and documents keep every character."""
-        if not isinstance(block, dict):
+        if not isinstance(block, dict) or isinstance(block, FIXED):
             return data(block)
         new: dict[str, Json] = data(block)
         kind = block.get("type")

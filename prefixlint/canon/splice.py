@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from prefixlint.canon import edits as byte_edits
 from prefixlint.canon import inner
+from prefixlint.canon.fixed import FixedDict, FixedList
 from prefixlint.canon.text import TextEdit, trim
 from prefixlint.elements import Number
 from prefixlint.json_spans import Document, Node, escape_token, raw_offset
@@ -22,18 +23,25 @@ from prefixlint.prefix import lcp
 
 
 def decode(document: Document, node: Node) -> Json:
-    """Decode a value with every number as it is written."""
+    """Decode a value with every number as it is written; what cannot be put in order comes as ``Fixed``."""
     raw = document.raw(node)
     if not any(True for _ in document.comments()) and not any(True for _ in document.trailing_commas()):
-        return json.loads(raw, parse_int=Number, parse_float=Number)
+        return json.loads(raw, parse_int=Number, parse_float=Number, object_pairs_hook=_object)
     return _decoded(document, node)
+
+
+def _object(members: list[tuple[str, Json]]) -> dict[str, Json]:
+    found = dict(members)
+    return found if len(found) == len(members) else FixedDict(found)
 
 
 def _decoded(document: Document, node: Node) -> Json:
     if node.kind == "object":
-        return {c.key: _decoded(document, c) for c in node.children}
+        found = _object([(c.key or "", _decoded(document, c)) for c in node.children])
+        return FixedDict(found) if has_comments(document, node) else found
     if node.kind == "array":
-        return [_decoded(document, c) for c in node.children]
+        items = [_decoded(document, c) for c in node.children]
+        return FixedList(items) if has_comments(document, node) else items
     return Number(document.raw(node).decode()) if node.kind == "number" else document.value(node)
 
 
@@ -67,7 +75,7 @@ class Splicer:
             for key, value in new.items():
                 yield from self.edits(members[key], old[key], value, f"{pointer}/{escape_token(key)}")
             return
-        if self._has_comments(node) or len(members) != len(node.children):
+        if has_comments(self.document, node) or len(members) != len(node.children):
             for key in (k for k in old if k in new):
                 yield from self.edits(members[key], old[key], new[key], f"{pointer}/{escape_token(key)}")
             return
@@ -85,7 +93,7 @@ class Splicer:
             for i, (a, b) in enumerate(zip(old, new, strict=True)):
                 yield from self.edits(node.children[i], a, b, f"{pointer}/{i}")
             return
-        if self._has_comments(node):
+        if has_comments(self.document, node):
             return
         pieces = [
             self.dump(value) if i is None else self._member(node.children[i], old[i], value, f"{pointer}/{i}")
@@ -146,14 +154,6 @@ class Splicer:
         pieces = [b"{" + self._comma().join(first) + b"}", *(self.dump(b) for b in blocks[1:])]
         return b"[" + self._comma().join(pieces) + b"]"
 
-    def _has_comments(self, node: Node) -> bool:
-        """Return whether a comment stands between the members of a container."""
-        inside = [(c.start_byte if c.key_start_byte < 0 else c.key_start_byte, c.end_byte) for c in node.children]
-        return any(
-            node.start_byte < start < node.end_byte and not any(a <= start < b for a, b in inside)
-            for start, _ in self.document.comments()
-        )
-
     def dump(self, value: Json) -> bytes:
         """Write a new value in the style of the document."""
         if isinstance(value, dict):
@@ -174,6 +174,15 @@ class Splicer:
 
     def _comma(self) -> bytes:
         return b", " if b'": ' in self.document.data else b","
+
+
+def has_comments(document: Document, node: Node) -> bool:
+    """Return whether a comment stands between the members of a container."""
+    inside = [(c.start_byte if c.key_start_byte < 0 else c.key_start_byte, c.end_byte) for c in node.children]
+    return any(
+        node.start_byte < start < node.end_byte and not any(a <= start < b for a, b in inside)
+        for start, _ in document.comments()
+    )
 
 
 def _is_inside(byte: int) -> bool:

@@ -27,13 +27,11 @@ def same(record: bytes, pointer: str, expected: Json, path: str) -> None:
 
 def equal(left: Json, right: Json) -> bool:
     """Compare two values with the order of their keys and the types and spelling of their numbers."""
-    if type(left) is not type(right):
-        return False
-    if isinstance(left, dict):
+    if isinstance(left, dict) and isinstance(right, dict):
         return list(left) == list(right) and all(equal(left[k], right[k]) for k in left)
-    if isinstance(left, list):
+    if isinstance(left, list) and isinstance(right, list):
         return len(left) == len(right) and all(map(equal, left, right))
-    return bool(left == right)
+    return type(left) is type(right) and bool(left == right)
 
 
 @dataclass(slots=True)

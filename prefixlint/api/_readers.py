@@ -39,6 +39,7 @@ class Reader:
         self.requests = 0
         self.errors: list[str] = []
         self.unread = 0
+        self.unique = False
         self._options = options
         self._beside = beside
         self.source = Input(file.path, options.progress, beside=beside)
@@ -89,6 +90,7 @@ class Reader:
         try:
             module = _format_of(self.source, self._options)
             self.format = module.NAME
+            self.unique = getattr(module, "UNIQUE", False)
             yield from _ordered(module, self._guarded(module.read(self.source, self._options)))
         except InputError as error:
             yield self._placed(error)

@@ -91,6 +91,13 @@ def _filter(options: ReadOptions) -> Callable[[Request], bool]:
     return wanted
 
 
+def _is_known(request: Request, seen: set[str]) -> bool:
+    """Tell whether a request of the log has this id already, and remember it."""
+    known = request.id in seen
+    seen.add(request.id)
+    return known
+
+
 @dataclass(eq=False)
 class Log:
     """Read the requests of several inputs as one stream; memory is bounded by the longest record.
@@ -107,11 +114,12 @@ class Log:
         paths = tuple(f.path for f in self.files)
         self._done = [Reader(f, self.options, tuple(p for p in paths if p != f.path)) for f in self.files]
         wanted = _filter(self.options)
+        seen: set[str] = set()
         for reader, item in merged(self._done):
             if isinstance(item, InputError):
                 reader.fail(item)
                 yield item
-            elif wanted(item):
+            elif wanted(item) and not (reader.unique and _is_known(item, seen)):
                 reader.requests += 1
                 yield item
 

@@ -161,13 +161,28 @@ class Tree:
             passed.add(uuid)
             node = self._nodes[uuid]
             found[uuid] = node
-            for mate in self._answers.get(node.answer_id, ()) if node.answer_id else ():
+            for mate in self._mates(uuid):
                 found.setdefault(mate, self._nodes[mate])
             uuid = node.parent
         for mate in [u for u, n in found.items() if n.answer_id]:
             for result in self._results.get(mate, ()):
                 found.setdefault(result, self._nodes[result])
         return sorted((n for n in found.values() if n.content is not None), key=lambda n: n.order)
+
+    def _mates(self, uuid: str) -> Iterator[str]:
+        """Yield the lines of the same answer; a copy of it in a resumed session is another branch."""
+        top = self._top(uuid)
+        for mate in self._answers.get(self._nodes[uuid].answer_id, ()):
+            if self._top(mate) == top:
+                yield mate
+
+    def _top(self, uuid: str) -> str:
+        """Climb to the first line of an answer."""
+        node = self._nodes[uuid]
+        while node.parent in self._nodes and self._nodes[node.parent].answer_id == node.answer_id:
+            uuid = node.parent
+            node = self._nodes[uuid]
+        return uuid
 
 
 def _messages(path: list[_Node]) -> bytes:

@@ -15,6 +15,7 @@ from prefixlint.sources._head import Head
 from prefixlint.sources._stream import Input
 
 NAME = "claude-code"
+UNIQUE = True  # a resumed or forked session repeats its history in a file of its own
 _NOTE = (
     "Claude Code transcripts hold neither the system prompt nor the tools; "
     "capture the requests with a proxy (ANTHROPIC_BASE_URL) to see them"

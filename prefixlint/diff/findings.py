@@ -60,6 +60,7 @@ class Watch:
         self._keys: OrderedDict[int, tuple[dict[str, bytes], Sequence]] = OrderedDict()
         self._marked: OrderedDict[int, _Marked] = OrderedDict()
         self._key_uses: OrderedDict[int, tuple[dict[bytes, int], Span, int]] = OrderedDict()
+        self._repeats: dict[tuple[int, str], tuple[dict[bytes, int], Sequence, Span]] = {}
         self._burst: list[tuple[float, Sequence]] = []
 
     def look(self, request: Request, step: Step) -> None:
@@ -78,6 +79,9 @@ class Watch:
         for marked in self._marked.values():
             if marked.tokens < marked.minimum:
                 self._below(marked)
+        for (_, key), (uses, before, span) in self._repeats.items():
+            if max(uses.values()) == 1:
+                self._split(key, before, span)
         for uses, span, tokens in self._key_uses.values():
             if len(uses) >= BURST and max(uses.values()) == 1 and tokens >= LEAST_SHARED:
                 text = f"each of {len(uses)} requests has a cache key of its own, so none reads the {tokens} tokens they share"
@@ -85,12 +89,19 @@ class Watch:
         return tuple(sorted(self._found.values(), key=lambda f: (f.span.path, f.span.record, f.pointer)))
 
     def _add(
-        self, rule: str, span: Span, pointer: str, message: str, severity: Severity, confidence: Confidence = "high"
+        self,
+        rule: str,
+        span: Span,
+        pointer: str,
+        message: str,
+        severity: Severity,
+        confidence: Confidence = "high",
+        related: tuple[Span, ...] = (),
     ) -> None:
         if (rule, pointer) in self._found or len(self._found) >= MOST_PLACES:
             return
         fix = Fix(message, self._trust(rule))
-        self._found[rule, pointer] = Finding(rule, severity, confidence, message, span, pointer, fix=fix)
+        self._found[rule, pointer] = Finding(rule, severity, confidence, message, span, pointer, None, related, fix=fix)
 
     def _markers(self, step: Step, found: list[Marker], known: Facts) -> None:
         span = step.sequence.span
@@ -184,29 +195,43 @@ class Watch:
         """Compare the keys that choose a cache with those of the request before in the same conversation."""
         keys = {k: request.members[k] for k in ROUTING if k in request.members}
         self._spread(keys, step)
-        if step.strand is None:
+        if step.strand is None or not (keys or self._keys):
             return
         held = self._keys.get(step.strand.number)
+        repeated = step.previous is not None and step.previous.talk.ids == step.sequence.talk.ids
+        if (repeated or step.arrival.relation == "same") and held is not None:
+            self._repeat(keys, held, step)
+            return
         self._keys[step.strand.number] = (keys, step.sequence)
         self._keys.move_to_end(step.strand.number)
         if len(self._keys) > MOST_STRANDS:
             self._keys.popitem(last=False)
-        if held is None or step.fork is not None or (not held[0] and not keys):
+        if held is None or step.fork is not None:
             return
-        for key in ROUTING:
-            old, new = held[0].get(key), keys.get(key)
-            if old != new and (key not in BY_DESIGN or self._is_one_talk(held[1], step.sequence)):
-                self._split(key, held[1], step.sequence, added=old is None)
+        for key in held[0].keys() & keys.keys():
+            if held[0][key] != keys[key] and (key not in BY_DESIGN or self._is_one_talk(held[1], step.sequence)):
+                self._split(key, held[1], step.sequence.span)
+
+    def _repeat(self, keys: dict[str, bytes], held: tuple[dict[str, bytes], Sequence], step: Step) -> None:
+        """Count the keys of requests that repeat one: a key for each of them is a fault, one per session is not."""
+        assert step.strand is not None
+        for key in held[0].keys() & keys.keys():
+            if key in BY_DESIGN and not self._is_one_talk(held[1], step.sequence):
+                continue
+            first = {held[0][key]: 1}
+            uses = self._repeats.setdefault((step.strand.number, key), (first, held[1], step.sequence.span))[0]
+            uses[keys[key]] = uses.get(keys[key], 0) + 1
 
     def _is_one_talk(self, before: Sequence, after: Sequence) -> bool:
         if before.session and before.session == after.session:
             return True
         return any(self._store.role(i) in ASSISTANT_ROLES for i in after.conversation[: len(before.conversation) + 1])
 
-    def _split(self, key: str, before: Sequence, after: Sequence, *, added: bool) -> None:
-        span = after.span if added else before.span
-        text = f"{key} changes although the prompt goes on unchanged: the {before.tokens} tokens before are looked up elsewhere"
-        self._add("routing-key", span, f"/{key}", text, "warning")
+    def _split(self, key: str, before: Sequence, after: Span) -> None:
+        text = (
+            f"{key} changes although the prompt goes on unchanged: the {before.tokens} tokens before are looked up elsewhere"
+        )
+        self._add("routing-key", before.span, f"/{key}", text, "warning", related=(after,))
 
     def _spread(self, keys: dict[str, bytes], step: Step) -> None:
         """Count how often each cache key is used with one shared front."""

@@ -15,6 +15,7 @@ from prefixlint.elements import Element, member
 from prefixlint.prefix import lcp
 
 SKETCH_CHARS = 20_000
+REPEATED_TOKENS = 16  # less than this stands behind a fork by chance
 COMPACTED = 6  # a conversation of so many messages may have been summarized
 
 
@@ -76,12 +77,9 @@ def _same_history(store: Store, before: Sequence, after: Sequence) -> Bond:
     turn = last_turn([store.role(i) for i in theirs])
     if shared >= turn:
         return Bond.CERTAIN if _answered_again(store, ours, theirs, shared) else Bond.NONE
-    held = set(ours[shared:])
-    kept = [i for i in theirs[shared:] if i in held]
-    middle = theirs[shared:turn]
-    if _weight(store, kept) >= 0.3 * _weight(store, middle) and (len(kept) > 1 or store.chars[kept[0]] > 40):
+    if _comes_back(store, ours[shared:], theirs[shared:], turn - shared, begun=shared > 0):
         return Bond.CERTAIN
-    if _in_place(store, ours[shared:], theirs[shared:]):
+    if _in_place(store, ours[shared:], theirs[shared:], begun=shared > 0):
         return Bond.CERTAIN
     if shared < len(ours) and len(theirs) > len(ours) and _edited(store, ours[shared], theirs[shared]):
         return Bond.CERTAIN
@@ -91,12 +89,35 @@ def _same_history(store: Store, before: Sequence, after: Sequence) -> Bond:
     return Bond.NONE
 
 
-def _in_place(store: Store, left: tuple[int, ...], right: tuple[int, ...]) -> bool:
+def _comes_back(store: Store, left: tuple[int, ...], right: tuple[int, ...], turn: int, *, begun: bool) -> bool:
+    """Say whether much of a conversation stands behind the fork again, and not by chance.
+
+    Records of whole conversations repeat short answers; but the next request of one always ends with something new.
+    The same questions with other answers are two runs of one script.
+    """
+    held = set(left)
+    kept = [i for i in right if i in held]
+    if not kept or _weight(store, tuple(kept)) < 0.3 * _weight(store, right[:turn]):
+        return False
+    if len(kept) == 1 and store.chars[kept[0]] <= 40:
+        return False
+    if left and _both_answer(store, left[0], right[0]) and not _answers(store, kept):
+        return False
+    return begun or right[-1] not in held or _likeness(store, left[0], right[0]) >= 0.3
+
+
+def _both_answer(store: Store, left: int, right: int) -> bool:
+    return store.role(left) in ASSISTANT_ROLES and store.role(right) in ASSISTANT_ROLES
+
+
+def _in_place(store: Store, left: tuple[int, ...], right: tuple[int, ...], *, begun: bool) -> bool:
     """Say whether one message changed and those behind it did not."""
     following = common(left[1:], right[1:])
     if not following or store.role(left[0]) != store.role(right[0]):
         return False
-    return following > 1 or _likeness(store, left[0], right[0]) >= 0.3
+    if following > 1 and (begun or following < len(right) - 1):
+        return True
+    return _likeness(store, left[0], right[0]) >= 0.3
 
 
 def _answered_again(store: Store, left: tuple[int, ...], right: tuple[int, ...], at: int) -> bool:
@@ -195,5 +216,6 @@ def text_bond(store: Store, prompt: Sequence, before: Sequence, after: Sequence,
         return Bond.LIKELY
     behind = before.tokens - loss.shared_tokens
     if same >= 0.3 * len(left) and loss.lost_tokens >= 0.5 * behind > 0 and len(right) > 0.7 * len(left):
-        return Bond.CERTAIN if same >= 0.5 * len(left) else Bond.LIKELY
+        grown = len(right) > len(left) and loss.lost_tokens >= REPEATED_TOKENS
+        return Bond.CERTAIN if same >= 0.5 * len(left) and grown else Bond.LIKELY
     return Bond.NONE

@@ -115,7 +115,7 @@ class _Run:
             tokenizer=", ".join(self._used) or "none",
             exact=all(t.exact for t in self._used.values()),
             requests=sum(i[1] for i in self._inputs.values()),
-            sessions=self.engine.tracker.strands,
+            sessions=self.engine.tracker.sessions,
             prompt_tokens=totals.prompt_tokens,
             shared_tokens=totals.shared_tokens,
             recoverable_tokens=totals.recoverable_tokens,

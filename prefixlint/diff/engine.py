@@ -83,7 +83,7 @@ class Engine:
         if strand:
             sequence, growing = self._grown(strand, request, layout, tokenizer, raw)
             step = Step(sequence, self.tracker.append(strand, sequence), strand, None, None, strand.last)
-            self.tracker.keep(sequence, strand=strand, growing=growing, request=request, number=self.totals.requests)
+            self.tracker.keep(sequence, strand=strand, growing=growing, request=request)
         else:
             step = self._new(request, layout, tokenizer, raw)
         self._count(step)
@@ -140,7 +140,9 @@ class Engine:
         previous = strand.last if strand else None
         if arrival.relation == "same" and strand is not None and strand.last.talk.ids != sequence.talk.ids:
             return Step(sequence, arrival, strand, None, None, strand.last)
-        kept = self.tracker.keep(sequence, strand=strand, growing=growing, request=request, number=self.totals.requests)
+        kept = self.tracker.keep(
+            sequence, strand=strand, growing=growing, request=request, relation=arrival.relation, forked=fork is not None
+        )
         self.tracker.settle(kept, sequence)
         return Step(sequence, arrival, kept, before, fork, previous, self._place if fork else None)
 
@@ -149,7 +151,8 @@ class Engine:
         if arrival.relation in ("same", "append"):
             return arrival.strand, None, None
         if arrival.relation == "branch":
-            return None, None, None
+            back = arrival.strand is not None and arrival.strand.forked
+            return (arrival.strand if back else None), None, None
         for strand in arrival.candidates:
             found = self._retold(strand, sequence) or self._continuation(strand, sequence)
             if found:

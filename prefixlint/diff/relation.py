@@ -103,7 +103,7 @@ def _comes_back(store: Store, left: tuple[int, ...], right: tuple[int, ...], tur
         return False
     if left and _both_answer(store, left[0], right[0]) and not _answers(store, kept):
         return False
-    return begun or right[-1] not in held or _likeness(store, left[0], right[0]) >= 0.3
+    return begun or right[-1] not in held or _likeness(store, left[0], right[0]) >= 0.5
 
 
 def _both_answer(store: Store, left: int, right: int) -> bool:
@@ -117,7 +117,7 @@ def _in_place(store: Store, left: tuple[int, ...], right: tuple[int, ...], *, be
         return False
     if following > 1 and (begun or following < len(right) - 1):
         return True
-    return _likeness(store, left[0], right[0]) >= 0.3
+    return _likeness(store, left[0], right[0]) >= 0.5
 
 
 def _answered_again(store: Store, left: tuple[int, ...], right: tuple[int, ...], at: int) -> bool:

@@ -30,14 +30,17 @@ Relation = Literal["append", "same", "branch", "open"]
 
 @dataclass(slots=True)
 class Strand:
-    """Hold the last request of one conversation; ``chain`` identifies all of its elements."""
+    """Hold the last request of one conversation.
+
+    ``chain`` identifies all of its elements; ``forked`` says that it did not continue the one before.
+    """
 
     number: int
     last: Sequence
     growing: Growing | None
     members: Mapping[str, bytes]
     chain: int
-    request_number: int
+    forked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,8 @@ class Tracker:
         self._strands: OrderedDict[int, Strand] = OrderedDict()
         self._by_session: dict[str, list[int]] = {}
         self._recent: deque[int] = deque(maxlen=RECENT)
-        self._made = 0
+        self._made = self._nameless = 0
+        self._ids: set[int] = set()
         self._kept: OrderedDict[int, int] = OrderedDict()
         self._kept_bytes = 0
         self._seen, self._ends = _Recent(MOST_CHAINS), _Recent(MOST_CHAINS)
@@ -261,14 +265,22 @@ class Tracker:
             yield hash((scope, "tools", len(tools)))
 
     def keep(
-        self, sequence: Sequence, *, strand: Strand | None, growing: Growing | None, request: Request, number: int
+        self,
+        sequence: Sequence,
+        *,
+        strand: Strand | None,
+        growing: Growing | None,
+        request: Request,
+        relation: Relation = "append",
+        forked: bool = False,
     ) -> Strand:
         """Remember a request as the last of its strand, a new one if ``strand`` is None."""
         if strand is None:
-            strand = Strand(self._made, sequence, growing, request.members, 0, number)
+            strand = Strand(self._made, sequence, growing, request.members, 0)
+            self._count_session(sequence.session, relation)
             self._made += 1
             self._by_session.setdefault(sequence.session, []).append(strand.number)
-        strand.last, strand.members, strand.request_number = sequence, request.members, number
+        strand.last, strand.members, strand.forked = sequence, request.members, forked
         self._strands[strand.number] = strand
         self._strands.move_to_end(strand.number)
         if strand.number in self._recent:
@@ -324,10 +336,17 @@ class Tracker:
         if not numbers:
             self._by_session.pop(strand.last.session, None)
 
+    def _count_session(self, session: str, relation: Relation) -> None:
+        """Count an id once; without ids each conversation that is no branch of another."""
+        if session:
+            self._ids.add(hash(session))
+        elif relation != "branch":
+            self._nameless += 1
+
     @property
-    def strands(self) -> int:
-        """Return how many conversations were met."""
-        return self._made
+    def sessions(self) -> int:
+        """Return how many sessions were met."""
+        return len(self._ids) + self._nameless
 
 
 def _same_front(layout: Layout, left: Mapping[str, bytes], right: Mapping[str, bytes]) -> bool:

@@ -14,11 +14,13 @@ from prefixlint.canon import agree, lone, splice, verify
 from prefixlint.canon import body as canon_body
 from prefixlint.canon import edits as byte_edits
 from prefixlint.canon.changes import changes
+from prefixlint.display import plural
 from prefixlint.errors import FixError, InputError
 from prefixlint.json_spans import Document, Node, parse
 from prefixlint.model import Edit, FixNote, Json, Request
 
 _TURN_MARKS = ("<|im_start|>", "<|start_header_id|>", "<start_of_turn>", "[INST]", "<|start|>", "<|turn>")
+_PLAIN = (".txt", ".text", ".prompt", ".md", ".mdc", ".prompty", ".xml", ".rst", ".markdown")
 _LISTS = ("requests", "data", "records", "logs", "items", "bodies")
 
 
@@ -59,12 +61,13 @@ class LogFile:
 
 
 def is_log(target: Target, data: bytes) -> bool:
-    """Return whether a file holds request bodies or raw prompts of one conversation, and no settings or prompt text."""
+    """Return whether a file holds request bodies, a log or raw prompts of a conversation, not settings or text."""
     if target.sort == "log":
         return True
     if target.sort == "prompt":
         head = data[:4000].decode("utf-8", "ignore")
-        return target.path.endswith((".txt", ".text", ".prompt", ".log")) and any(m in head for m in _TURN_MARKS)
+        is_plain = target.path.lower().endswith(_PLAIN)
+        return (is_plain and any(m in head for m in _TURN_MARKS)) or (not is_plain and _is_known_log(target.path))
     if target.sort != "json":
         return False
     loaded = documents.load(target.path, target.sort, data)
@@ -73,7 +76,23 @@ def is_log(target: Target, data: bytes) -> bool:
     value = loaded.value
     if isinstance(value, dict):
         value = next((value[k] for k in _LISTS if isinstance(value.get(k), list)), None)
-    return isinstance(value, list) and bool(value) and all(map(_holds_body, value))
+    if isinstance(value, list) and bool(value) and all(map(_holds_body, value)):
+        return True
+    return loaded.kind.name == "unknown" and _is_known_log(target.path)
+
+
+def _is_known_log(path: str) -> bool:
+    """Return whether a log format claims a file by more than its name."""
+    from prefixlint import registry
+    from prefixlint.sources._head import Head
+    from prefixlint.sources._stream import Input
+
+    source = Input(path)
+    try:
+        modules = (m for m in registry.modules("sources", "claims") if not getattr(m, "GENERIC", False))
+        return any(m.claims(Head(source)) for m in modules)
+    finally:
+        source.close()
 
 
 def _holds_body(value: Json) -> bool:
@@ -154,6 +173,7 @@ def _drafts(run: Run, paths: list[str], opened: dict[str, LogFile]) -> Iterator[
     """Read every request with the place of its body; what has no place in a file is noted and left alone."""
     from prefixlint.api import read as reading
 
+    left: dict[str, int] = {}
     for request in reading.open_log(paths).requests():
         if isinstance(request, InputError):
             run.errors.append(request)
@@ -162,8 +182,10 @@ def _drafts(run: Run, paths: list[str], opened: dict[str, LogFile]) -> Iterator[
         if draft is not None:
             yield draft
         elif not request.no_prompt:
-            message = "this record holds no body that could be edited in place; left alone"
-            run.notes.append(FixNote(request.span.path, message, "", request.span.record))
+            left[request.span.path] = left.get(request.span.path, 0) + 1
+    for path, count in left.items():
+        message = f"{plural(count, 'record')} without a whole request body, which could be edited in place"
+        run.notes.append(FixNote(path, message))
 
 
 def _draft(request: Request, data: bytes) -> Draft | None:
@@ -192,7 +214,7 @@ def edits_of(draft: Draft, data: bytes) -> list[Edit]:
         return [replace(e, rule=rule) for e in to_bytes(draft.old["prompt"], found)]
     edits = list(splice.splice(draft.document, draft.node, draft.old, draft.new))
     verify.same(byte_edits.apply(draft.document.data, edits), draft.request.body_pointer, draft.new, draft.path)
-    rules = draft.causes or {change.pointer: change.rule for change in changes(draft.old, draft.new)}
+    rules = {c.pointer: c.rule for c in changes(draft.old, draft.new) if c.rule != "unknown"} | draft.causes
     return [byte_edits.moved(replace(e, rule=e.rule or _rule(rules, e.pointer)), draft.base_byte) for e in edits]
 
 
@@ -203,8 +225,8 @@ def _rule(rules: dict[str, str], pointer: str) -> str:
         if place in rules:
             return rules[place]
         place = place.rpartition("/")[0]
-    below = (rule for found, rule in rules.items() if found.startswith(pointer))
-    return rules.get("") or next(below, next(iter(rules.values()), ""))
+    below = (rule for found, rule in rules.items() if found.startswith(f"{pointer}/"))
+    return next(below, "") or rules.get("") or next(iter(rules.values()), "")
 
 
 def request_with(draft: Draft, body: Json) -> Request:

@@ -154,7 +154,7 @@ class Mover:
 
     def _is_developer(self, pointer: str, index: int) -> bool:
         tokens = split_pointer(pointer)
-        if tokens[:1] and tokens[0] in (*INSTRUCTIONS, *TOOLS):
+        if tokens[:1] and tokens[0] in (*INSTRUCTIONS, *TOOLS, "toolConfig"):
             return True
         if len(tokens) > 1 and tokens[0] in TALK:
             message = at(self.bodies[index], f"/{tokens[0]}/{tokens[1]}")
@@ -174,7 +174,7 @@ class Mover:
         if fork.cause == "trailing-whitespace" and self.drafts[before].request.completion:
             return self.unsafe and self._restore(fork, before, after)
         if "tool-order" in fork.also:
-            pointer = "/" + split_pointer(pointer)[0]
+            pointer = pointer[: pointer.rindex("/tools") + 6] if "/tools" in pointer else pointer
         first = at(self.bodies[before], pointer)
         changed = False
         for i in range(after, len(self.bodies)):
@@ -335,6 +335,8 @@ class Mover:
                 found.append(body if text == body["prompt"] else {**body, "prompt": text})
             else:
                 found.append(ledger.place(body, values, shown))
+            if found[-1] is not body:
+                draft.causes.setdefault("", next((c for d in self.drafts for c in d.causes.values()), ""))
             if found[-1] is body and any(values.values()) and not _has_turns(body):
                 self.notes.append(FixNote(draft.path, "there is no user turn to move text to", "", 0, ""))
                 found[-1] = draft.new

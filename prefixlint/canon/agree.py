@@ -105,6 +105,9 @@ class Agreement:
     def _member(self, key: str, value: Json, body: dict[str, Json]) -> Json:
         if key in TOOLS and isinstance(value, list):
             return self._tools(value)
+        if key == "toolConfig" and isinstance(value, dict) and isinstance(value.get("tools"), list):
+            tools = self._tools(value["tools"])
+            return value if tools is value["tools"] else {**value, "tools": tools}
         if key in TALK and isinstance(value, list):
             new = [self._element("message", m) if self._covers(m) else m for m in value]
             new = [self._message_text(f"/{key}/{i}", m) for i, m in enumerate(new)]
@@ -277,10 +280,11 @@ def place_marks_by_index(before: list[Json], after: list[Json]) -> list[Json]:
 
 
 def _tool_lists(body: dict[str, Json]) -> Iterator[list[Json]]:
-    for key in TOOLS:
-        if isinstance(body.get(key), list):
-            yield body[key]
-            for tool in body[key]:
+    config = body.get("toolConfig")
+    for tools in (*(body.get(k) for k in TOOLS), config.get("tools") if isinstance(config, dict) else None):
+        if isinstance(tools, list):
+            yield tools
+            for tool in tools:
                 for inside in ("functionDeclarations", "function_declarations"):
                     if isinstance(tool, dict) and isinstance(tool.get(inside), list):
                         yield tool[inside]

@@ -121,6 +121,8 @@ class Walk:
         """Canonicalize one top-level member by what it means in any provider's body."""
         if key in ("tools", "functions") and isinstance(value, list):
             return self.tools(value)
+        if key == "toolConfig" and isinstance(value, dict) and isinstance(value.get("tools"), list):
+            return {k: self.tools(value[k]) if k == "tools" else data(value[k]) for k in sorted(value)}
         if key in ("messages", "input", "contents") and isinstance(value, list):
             return [self.settled(m, self.message) for m in value]
         if key in ("system", "instructions"):
@@ -278,7 +280,7 @@ class Walk:
             return data(block)
         new: dict[str, Json] = data(block)
         kind = block.get("type")
-        if touch and kind in TEXT_TYPES and isinstance(block.get("text"), str):
+        if touch and kind in (*TEXT_TYPES, None) and isinstance(block.get("text"), str):
             new["text"] = self.text(block["text"])
         if kind == "tool_result" and "content" in block:
             new["content"] = Walk(self._unmarked(), self.memo).content(block["content"], touch=self.options.all_roles)

@@ -69,7 +69,7 @@ def _items(old: list[Json], new: list[Json], pointer: str) -> Iterator[Change]:
     if len(old) == len(new) and all(map(is_, old, new)):
         return
     if not pointer.endswith(("/tools", "/functions", "Declarations", "_declarations")):
-        for i, (a, b) in enumerate(zip(old, new, strict=True)):
+        for i, (a, b) in enumerate(zip(old, new, strict=False)):
             yield from _element(a, b, f"{pointer}/{i}")
         return
     names, fresh = [tool_name(t) for t in old], [tool_name(t) for t in new]

@@ -18,6 +18,10 @@ def canonical(body: dict[str, Json], walk: Walk) -> dict[str, Json]:
 def _member(key: str, value: Json, walk: Walk) -> Json:
     if key in TOOLS and isinstance(value, list):
         return walk.tools(value)
+    if key == "toolConfig":
+        if not isinstance(value, dict):
+            return value
+        return {k: walk.tools(v) if k == "tools" and isinstance(v, list) else v for k, v in value.items()}
     if key in INSTRUCTIONS:
         return outer_like(walk.member(key, value), value)
     if key in TALK and isinstance(value, list):

@@ -203,13 +203,34 @@ def match(old: Sequence[Json], new: Sequence[Json]) -> list[int | None]:
         if at in free:
             source[i] = at
             del free[at]
-    for i, value in enumerate(new):
-        if source[i] is None:
-            at = next((j for j in free if old[j] == value and _order(old[j]) == _order(value)), None)
-            if at is not None:
-                source[i] = at
-                del free[at]
+    for alike in (_same_spelling, _same_value, _same_name):
+        for i, value in enumerate(new):
+            if source[i] is None:
+                at = next((j for j in free if alike(old[j], value)), None)
+                if at is not None:
+                    source[i] = at
+                    del free[at]
     return _paired(source, list(free), len(old), len(new))
+
+
+def _same_spelling(old: Json, new: Json) -> bool:
+    return bool(old == new) and json.dumps(old, default=str) == json.dumps(new, default=str)
+
+
+def _same_value(old: Json, new: Json) -> bool:
+    return bool(old == new)
+
+
+def _same_name(old: Json, new: Json) -> bool:
+    """Return whether two elements are one tool or one message in two versions."""
+    return isinstance(old, dict) and isinstance(new, dict) and _label(old) == _label(new) != ""
+
+
+def _label(value: dict[str, Json]) -> str:
+    for place in (value, value.get("function"), value.get("toolSpec")):
+        if isinstance(place, dict) and isinstance(place.get("name"), str):
+            return str(place["name"])
+    return str(value.get("id") or value.get("call_id") or "")
 
 
 def _paired(source: list[int | None], free: list[int], old_size: int, new_size: int) -> list[int | None]:
@@ -222,10 +243,6 @@ def _paired(source: list[int | None], free: list[int], old_size: int, new_size: 
             source[i] = i
             free.remove(i)
     return source
-
-
-def _order(value: Json) -> str:
-    return json.dumps(value, default=str)
 
 
 def text_edits(old: str, new: str) -> Iterator[TextEdit]:

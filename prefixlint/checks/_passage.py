@@ -24,6 +24,7 @@ _CONDITION = lazy(
 )
 _RAW = lazy(r"\{%-? *(?:raw|verbatim) *-?%\}.*?(?:\{%-? *end(?:raw|verbatim) *-?%\}|\Z)", re.S)
 _COMMENT = lazy(r"\{#.*?(?:#\}|\Z)|\{\{!--.*?(?:--\}\}|\Z)|\{\{![^\n]*?\}\}|<%#.*?(?:%>|\Z)", re.S)
+LINE_CHARS = 2000  # of a longer line only the part around a place is looked at
 _EXAMPLE_CHARS = 100  # how far an "e.g." reaches
 
 TURN = lazy(
@@ -80,7 +81,8 @@ class Passage:
 
     def is_silent(self, at_char: int) -> bool:
         """Say whether a place lies in a raw block or a template comment."""
-        return any(start <= at_char < end for start, end in self.silent)
+        nearest = bisect_right(self.silent, (at_char, len(self.text))) - 1
+        return nearest >= 0 and at_char < self.silent[nearest][1]
 
     def is_example(self, at_char: int) -> bool:
         """Say whether the words before a place, or an element around it, make it an example or a condition."""
@@ -101,9 +103,10 @@ class Passage:
         return max(start, at_char - _EXAMPLE_CHARS)
 
     def line(self, at_char: int) -> tuple[int, int]:
-        """Return the bounds of the line around a place."""
-        end = self.text.find("\n", at_char)
-        return self.text.rfind("\n", 0, at_char) + 1, len(self.text) if end < 0 else end
+        """Return the bounds of the line around a place, cut where a line is very long."""
+        first, last = max(0, at_char - LINE_CHARS), min(len(self.text), at_char + LINE_CHARS)
+        start, end = self.text.rfind("\n", first, at_char), self.text.find("\n", at_char, last)
+        return first if start < 0 else start + 1, last if end < 0 else end
 
 
 def _paired(marks: list[tuple[int, str]]) -> list[int]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 
 from prefixlint import cards
@@ -27,18 +26,40 @@ _WORDS_BEFORE = 48  # a label stands this near to its placeholder
 _IN_PATH = lazy(r"[\w/=&?.@#%-]$")
 
 
-@dataclass(frozen=True, slots=True)
 class Place:
-    """Hold a slot with what is known of its surroundings."""
+    """Answer questions about the surroundings of a slot."""
 
-    slot: Slot
-    segment: Segment
-    is_labelled: bool
-    is_fenced: bool
-    is_code: bool
-    is_example: bool
-    is_glued: bool
-    static_behind: int
+    def __init__(self, slot: Slot, segment: Segment, passage: Passage, behind_chars: int) -> None:
+        self.slot, self.segment, self.passage = slot, segment, passage
+        self.static_behind = len(segment.text) - slot.end_char + behind_chars
+        start, _ = passage.line(slot.start_char)
+        self.before = segment.text[max(start, slot.start_char - _WORDS_BEFORE) : slot.start_char]
+
+    @property
+    def is_labelled(self) -> bool:
+        """Say whether words in front of the slot announce a volatile value."""
+        return bool(_label_regex().search(self.before.lower()))
+
+    @property
+    def is_fenced(self) -> bool:
+        """Say whether the slot stands in a fenced code block."""
+        return self.passage.is_fenced(self.slot.start_char)
+
+    @property
+    def is_code(self) -> bool:
+        """Say whether the slot stands in code of any kind."""
+        return self.passage.is_code(self.slot.start_char)
+
+    @property
+    def is_example(self) -> bool:
+        """Say whether the slot is part of an example."""
+        return self.passage.is_example(self.slot.start_char)
+
+    @property
+    def is_glued(self) -> bool:
+        """Say whether the slot is part of a word, a path or a URL: ``/users/{id}``, ``report-{date}.pdf``."""
+        is_value = self.before.rstrip().endswith(("=", '="'))
+        return self.before.endswith("://") or (bool(_IN_PATH.search(self.before)) and not is_value)
 
 
 def check_prompt(prompt: Prompt) -> Iterator[Hit]:
@@ -56,47 +77,22 @@ def _check(prompt: Prompt, segment: Segment, behind: int) -> Iterator[Hit]:
         return  # chat_template.py judges those: their variables are the request itself
     passage = Passage(segment.text)
     found: list[Slot] = [s for s in slots(segment.text, passage, segment.syntax) if not _is_chat_call(s)]
-    places = [_place(s, segment, passage, behind) for s in found]
     if prompt.kind == "body":
-        yield from filter(None, map(_unrendered, places))
+        yield from filter(None, (_unrendered(Place(s, segment, passage, behind)) for s in found))
         return
-    flagged = [hit for hit in map(_volatile, places) if hit is not None]
+    flagged = [_volatile(Place(s, segment, passage, behind)) for s in found if s.rule]
     yield from flagged
     if not any(h.confidence != "low" for h in flagged):
-        yield from _too_early(places, segment, behind)
+        yield from _too_early(found, segment, passage, behind)
 
 
 def _is_chat_call(slot: Slot) -> bool:
     return "strftime_now" in slot.expression
 
 
-def _place(slot: Slot, segment: Segment, passage: Passage, behind: int) -> Place:
-    text, start = segment.text, slot.start_char
-    line_start, _ = passage.line(start)
-    before = text[max(line_start, start - _WORDS_BEFORE) : start]
-    return Place(
-        slot,
-        segment,
-        bool(_label_regex().search(before.lower())),
-        passage.is_fenced(start),
-        passage.is_code(start),
-        passage.is_example(start),
-        _is_glued(before),
-        len(text) - slot.end_char + behind,
-    )
-
-
-def _is_glued(before: str) -> bool:
-    """Say whether a placeholder is part of a word, a path or a URL: ``/users/{id}``, ``report-{date}.pdf``."""
-    is_value = before.rstrip().endswith(("=", '="'))
-    return before.endswith("://") or (bool(_IN_PATH.search(before)) and not is_value)
-
-
-def _volatile(place: Place) -> Hit | None:
+def _volatile(place: Place) -> Hit:
     """Return the hit for a placeholder with a volatile name, its confidence by name, label and surroundings."""
     slot = place.slot
-    if not slot.rule or not place.segment.text:
-        return None
     severity: Severity | None = "info" if slot.is_day else None
     return Hit(
         slot.rule,
@@ -132,26 +128,27 @@ def _unrendered(place: Place) -> Hit | None:
     return Hit("unrendered-placeholder", place.segment.pointer, slot.start_char, slot.end_char, confidence=confidence)
 
 
-def _too_early(places: list[Place], segment: Segment, behind: int) -> Iterator[Hit]:
+def _too_early(found: list[Slot], segment: Segment, passage: Passage, behind: int) -> Iterator[Hit]:
     """Yield the first per-request variable if the bulk of the static text stands behind it."""
-    for place in places:
-        slot = place.slot
-        root, _, name = slot.name.rpartition(".")
-        if name not in _request_names() or (root and root not in ROOTS) or place.is_code or place.is_example:
+    for slot in filter(_is_of_request, found):
+        if passage.is_code(slot.start_char) or passage.is_example(slot.start_char):
             continue
-        static = _static_chars(places, segment.text, slot.end_char) + behind
-        if static >= BULK_CHARS and static >= _static_chars(places, segment.text, 0, slot.start_char):
+        static = _static_chars(found, segment.text, slot.end_char) + behind
+        if static >= BULK_CHARS and static >= _static_chars(found, segment.text, 0, slot.start_char):
             values = (slot.expression, str(static))
-            yield Hit(
-                "dynamic-before-static", segment.pointer, slot.start_char, slot.end_char, values, confidence="medium"
-            )
+            place = (segment.pointer, slot.start_char, slot.end_char)
+            yield Hit("dynamic-before-static", *place, values, confidence="medium")
         return
 
 
-def _static_chars(places: list[Place], text: str, start: int, end: int | None = None) -> int:
+def _is_of_request(slot: Slot) -> bool:
+    root, _, name = slot.name.rpartition(".")
+    return name in _request_names() and (not root or root in ROOTS)
+
+
+def _static_chars(found: list[Slot], text: str, start: int, end: int | None = None) -> int:
     end = len(text) if end is None else end
-    inside = [p.slot for p in places if start <= p.slot.start_char and p.slot.end_char <= end]
-    return end - start - sum(s.end_char - s.start_char for s in inside)
+    return end - start - sum(s.end_char - s.start_char for s in found if start <= s.start_char and s.end_char <= end)
 
 
 @cache

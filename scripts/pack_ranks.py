@@ -18,6 +18,9 @@ import sys
 import zlib
 from pathlib import Path
 
+from prefixlint.tokens._small import table
+from prefixlint.tokens.tiktoken_packed import unpack
+
 NAMES = ("o200k_base", "cl100k_base")
 TARGET = Path(__file__).parent.parent / "prefixlint" / "data" / "ranks"
 
@@ -50,12 +53,14 @@ def pack(text: bytes) -> bytes:
 
 
 def main() -> None:
-    """Write one .bin file per vocabulary."""
+    """Write one .bin file per vocabulary, and its index for small texts."""
     TARGET.mkdir(parents=True, exist_ok=True)
     for name in NAMES:
         packed = pack(source_text(name))
         (TARGET / f"{name}.bin").write_bytes(packed)
-        print(f"{name}.bin: {len(packed)} bytes", file=sys.stderr)
+        slots = table(list(unpack(packed)))
+        (TARGET / f"{name}.idx").write_bytes(slots)
+        print(f"{name}: {len(packed)} bytes packed, {len(slots)} bytes of index", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -36,7 +36,15 @@ def load(name: str) -> Counted:
 
 
 def _engine(name: str) -> Engine:
+    """Return an engine that starts at once and builds tiktoken's encoder when a run is not small."""
     from prefixlint.tokens import _tiktoken
+    from prefixlint.tokens._small import SmallFirst
 
     file, pattern = PACKED[name]
-    return _tiktoken.engine(name, pattern, unpack((RANKS / f"{file}.bin").read_bytes()))
+    ranks = RANKS / f"{file}.bin"
+    small = SmallFirst(ranks, pattern, lambda: _tiktoken.engine(name, pattern, unpack(ranks.read_bytes())).encode)
+
+    def spell(ids: list[int]) -> list[bytes]:
+        return [small.index.spell(i) for i in ids]
+
+    return Engine(small.encode, spell, _tiktoken.boundaries_for(pattern), LONGEST_PIECE)

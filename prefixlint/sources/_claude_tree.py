@@ -45,6 +45,7 @@ class Tree:
     _last: dict[str, str] = field(default_factory=dict)
     _open: dict[str, _Answer] = field(default_factory=dict)
     _seen: set[str] = field(default_factory=set)
+    _prompts: dict[str, _Prompt] = field(default_factory=dict)
 
     def add(self, record: Record) -> Iterator[Request]:
         """Add a line."""
@@ -119,14 +120,14 @@ class Tree:
         if node.answer_id in self._seen:  # a resumed session repeats its history
             return
         self._seen.add(node.answer_id)
-        path = self._path(node.parent)
+        prompt = self._prompt(lane, node.parent)
         self._open[lane] = _Answer(
             node.answer_id,
             lane,
             record.span(0),
             _json.text(message.get("model")),
-            path[-1].at_s if path else node.at_s,
-            _messages(path),
+            node.at_s if prompt.at_s is None else prompt.at_s,
+            prompt.messages(),
             usage,
         )
 
@@ -149,25 +150,37 @@ class Tree:
             rebuilt=True,
         )
 
-    def _path(self, uuid: str | None) -> list[_Node]:
-        """Return what was sent before, from the root on.
+    def _prompt(self, lane: str, leaf: str | None) -> _Prompt:
+        """Return what was sent before a line; where that continues the last prompt, only new lines are added."""
+        known = self._prompts.get(lane)
+        nodes = self._path(leaf, known.leaf if known else None)
+        if nodes is None or known is None:
+            known = self._prompts[lane] = _Prompt()
+            nodes = self._path(leaf, None) or []
+        known.add(nodes)
+        known.leaf = leaf
+        return known
+
+    def _path(self, uuid: str | None, stop: str | None) -> list[_Node] | None:
+        """Return the lines from the root, or from behind ``stop``, to a line; None when ``stop`` is not on the way.
 
         Tools that ran side by side hang on different lines of one answer, and the path passes only one of them; all
         lines of an answer on the path count, with their results.
         """
         found: dict[str, _Node] = {}
         passed = set[str]()
-        while uuid and uuid in self._nodes and uuid not in passed:
+        while uuid and uuid in self._nodes and uuid not in passed and uuid != stop:
             passed.add(uuid)
-            node = self._nodes[uuid]
-            found[uuid] = node
+            found[uuid] = self._nodes[uuid]
             for mate in self._mates(uuid):
                 found.setdefault(mate, self._nodes[mate])
-            uuid = node.parent
+            uuid = self._nodes[uuid].parent
+        if stop is not None and uuid != stop:
+            return None
         for mate in [u for u, n in found.items() if n.answer_id]:
             for result in self._results.get(mate, ()):
                 found.setdefault(result, self._nodes[result])
-        return sorted((n for n in found.values() if n.content is not None), key=lambda n: n.order)
+        return _grouped([n for n in found.values() if n.content is not None])
 
     def _mates(self, uuid: str) -> Iterator[str]:
         """Yield the lines of the same answer; a copy of it in a resumed session is another branch."""
@@ -185,16 +198,33 @@ class Tree:
         return uuid
 
 
-def _messages(path: list[_Node]) -> bytes:
-    """Join the lines into messages: one for each answer, and one for the user lines between two answers."""
-    groups: list[tuple[str, list[bytes]]] = []
-    for node in _grouped(path):
-        role = node.role
-        if groups and groups[-1][0] == role:
-            groups[-1][1].append(node.content or b"[]")
-        else:
-            groups.append((role, [node.content or b"[]"]))
-    return _json.joined([b'{"role":"%s","content":%s}' % (role.encode(), _merged(parts)) for role, parts in groups])
+class _Prompt:
+    """Hold a conversation as messages: one for each answer, and one for the user lines between two answers."""
+
+    def __init__(self) -> None:
+        self.leaf: str | None = None
+        self.at_s: float | None = None
+        self._done: list[bytes] = []
+        self._role = ""
+        self._parts: list[bytes] = []
+
+    def add(self, nodes: list[_Node]) -> None:
+        """Add lines in the order in which they are sent."""
+        for node in nodes:
+            if node.role != self._role:
+                self._done += self._last()
+                self._role, self._parts = node.role, []
+            self._parts.append(node.content or b"[]")
+            self.at_s = node.at_s
+
+    def messages(self) -> bytes:
+        """Return the raw array of messages."""
+        return _json.joined(self._done + self._last())
+
+    def _last(self) -> list[bytes]:
+        if not self._parts:
+            return []
+        return [b'{"role":"%s","content":%s}' % (self._role.encode(), _merged(self._parts))]
 
 
 def _grouped(path: list[_Node]) -> list[_Node]:
@@ -202,7 +232,7 @@ def _grouped(path: list[_Node]) -> list[_Node]:
     first: dict[str, int] = {}
     for node in path:
         if node.answer_id:
-            first.setdefault(node.answer_id, node.order)
+            first[node.answer_id] = min(node.order, first.get(node.answer_id, node.order))
     return sorted(path, key=lambda n: (first.get(n.answer_id, n.order), n.order))
 
 

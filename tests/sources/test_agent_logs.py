@@ -267,7 +267,8 @@ def test_mini_swe_agent_drops_what_it_does_not_send(tmp_path: Path) -> None:
 
 
 def test_aider_messages_are_split_at_rules_and_roles(tmp_path: Path) -> None:
-    text = "TO LLM 2026-03-02T09:00:00\n-------\nSYSTEM Be brief.\nSYSTEM \nSYSTEM   indented\n-------\nUSER a\n-------\nUSER b\n"
+    text = "TO LLM 2026-03-02T09:00:00\n-------\nSYSTEM Be brief.\nSYSTEM \nSYSTEM   indented\n"
+    text += "-------\nUSER a\n-------\nUSER b\n"
     text += "LLM RESPONSE 2026-03-02T09:00:01\nASSISTANT c\n"
     log = open_log([str(write(tmp_path, text.encode(), ".aider.llm.history"))])
     found = [r for r in log.requests() if isinstance(r, Request)]

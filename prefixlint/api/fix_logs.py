@@ -214,7 +214,9 @@ def edits_of(draft: Draft, data: bytes) -> list[Edit]:
         return [replace(e, rule=rule) for e in to_bytes(draft.old["prompt"], found)]
     edits = list(splice.splice(draft.document, draft.node, draft.old, draft.new))
     verify.same(byte_edits.apply(draft.document.data, edits), draft.request.body_pointer, draft.new, draft.path)
-    rules = {c.pointer: c.rule for c in changes(draft.old, draft.new) if c.rule != "unknown"} | draft.causes
+    rules = {c.pointer: c.rule for c in changes(draft.old, draft.new)}
+    if draft.causes:  # where text moved, lists are out of step, and only changes of whole lists are what they seem
+        rules = {p: r for p, r in rules.items() if r in ("tool-order", "key-order")} | draft.causes
     return [byte_edits.moved(replace(e, rule=e.rule or _rule(rules, e.pointer)), draft.base_byte) for e in edits]
 
 

@@ -334,7 +334,7 @@ class Mover:
                 text = raw.place(body["prompt"], values)
                 found.append(body if text == body["prompt"] else {**body, "prompt": text})
             else:
-                found.append(ledger.place(body, values, shown))
+                found.append(ledger.place(body, values, shown, draft.request.session or ""))
             if found[-1] is not body:
                 draft.causes.setdefault("", next((c for d in self.drafts for c in d.causes.values()), ""))
             if found[-1] is body and any(values.values()) and not _has_turns(body):
@@ -404,18 +404,38 @@ def _permuted(keys: list[bytes], own: list[Json]) -> list[Json] | None:
 
 
 def without_empty(body: Json, pointer: str) -> Json:
-    """Drop a text block that has no text left, which APIs refuse; its cache marker moves to the block before."""
-    if at(body, pointer) != "" or not pointer.endswith("/text"):
+    """Drop what has no text left, which APIs refuse: a block, its message, or the whole member.
+
+    The cache marker of a block moves to the block before it.
+    """
+    if at(body, pointer) != "":
         return body
+    tokens = split_pointer(pointer)
+    if len(tokens) == 1:
+        return {k: v for k, v in body.items() if k != tokens[0]}
+    if tokens[-1] == "content" and len(tokens) == 3:
+        return _without_item(body, pointer.rpartition("/")[0])
     place = pointer.rpartition("/")[0]
-    parent, _, index = place.rpartition("/")
+    parent = place.rpartition("/")[0]
     blocks, block = at(body, parent), at(body, place)
-    if not isinstance(blocks, list) or len(blocks) < 2 or not index.isdigit():
+    if tokens[-1] != "text" or not isinstance(blocks, list):
         return body
-    rest = [*blocks[: int(index)], *blocks[int(index) + 1 :]]
-    if "cache_control" in block and int(index) > 0 and "cache_control" not in rest[int(index) - 1]:
-        rest[int(index) - 1] = {**rest[int(index) - 1], "cache_control": block["cache_control"]}
-    return with_value(body, parent, rest)
+    if len(blocks) == 1:
+        if tokens[0] in INSTRUCTIONS:
+            return {k: v for k, v in body.items() if k != tokens[0]}
+        return _without_item(body, f"/{tokens[0]}/{tokens[1]}")
+    index = blocks.index(block)
+    body = _without_item(body, place)
+    before = f"{parent}/{index - 1}"
+    if "cache_control" in block and index and "cache_control" not in at(body, before):
+        body = with_value(body, before, {**at(body, before), "cache_control": block["cache_control"]})
+    return body
+
+
+def _without_item(body: Json, place: str) -> Json:
+    parent, _, index = place.rpartition("/")
+    items = at(body, parent)
+    return with_value(body, parent, [*items[: int(index)], *items[int(index) + 1 :]])
 
 
 def apply(

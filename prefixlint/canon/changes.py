@@ -48,7 +48,11 @@ def string_rule(old: str, new: str) -> str:
     """Name the first rule by which a string and its canonical form differ."""
     before, after = inner.document(old), inner.document(new)
     if before is None or after is None or "\n" in new:
-        return next(text.edits(old, new)).rule if old.count("\n") == new.count("\n") else "unknown"
+        if old.count("\n") == new.count("\n"):
+            return next(text.edits(old, new)).rule
+        if old.rstrip() == new.rstrip():
+            return "trailing-whitespace"
+        return "blank-run" if old.split() == new.split() else "unknown"
     if [n.keys() for _, n in before.walk()] != [n.keys() for _, n in after.walk()]:
         return "key-order"
     for (_, a), (_, b) in zip(before.walk(), after.walk(), strict=True):

@@ -14,6 +14,7 @@ MOVABLE = frozenset(
         *("temp-path", "user-or-host", "git-status", "cwd-or-env", "retrieved-context"),
     )
 )
+SHORT_CHARS = 400  # such texts may be one unit each, and are compared by characters
 SIMILAR = 0.5  # share of characters in common units from which two texts are variants of one
 _SENTENCE = re.compile(r"(?<=[.!?])[ \t]+(?=[\"'(\[*_A-Z\d])")
 # Marks against prompt injection work because they are new in each request: they must never be pinned or moved.
@@ -26,6 +27,7 @@ _SECURITY = re.compile(
 # A header for a proxy or a vendor; the model does not read it, so it may keep its first value.
 _HEADER = re.compile(r"\s*x-[\w-]+\s*[:=]", re.IGNORECASE)
 _OPEN_TAG = re.compile(r"\s*<([A-Za-z][\w.-]*)(?:\s[^<>]*)?>\s*\Z")
+_MEMBER = re.compile(r"\s*\"[^\"\n]+\"\s*:")
 _CLOSE_TAG = re.compile(r"\s*</([A-Za-z][\w.-]*)\s*>\s*\Z")
 
 
@@ -57,6 +59,8 @@ def units(text: str) -> list[str]:
 
 def similar(left: str, right: str) -> bool:
     """Return whether two texts share most of their units, and so are variants of one text."""
+    if max(len(left), len(right)) <= SHORT_CHARS:
+        return difflib.SequenceMatcher(None, left, right, autojunk=False).ratio() > SIMILAR
     shared = sum(len(u) for u in common(units(left), units(right)))
     return shared >= SIMILAR * min(len(left), len(right)) and shared > 0
 
@@ -144,11 +148,21 @@ def _kept(found: list[str], places: list[int], text: str) -> str:
     for i, unit in enumerate(found):
         if i not in places:
             kept += unit
-        elif unit.endswith("\n") and kept and not kept.endswith("\n"):
+            continue
+        if unit.endswith("\n") and kept and not kept.endswith("\n"):
             kept = kept.rstrip(" \t") + "\n"
+        if _is_last_member(found, i) and kept.rstrip().endswith(","):
+            bare = kept.rstrip()
+            kept = bare[:-1] + kept[len(bare) :]
     if places and places[-1] == len(found) - 1 and not text.endswith("\n"):
         kept = kept.rstrip(" \t")
     return kept
+
+
+def _is_last_member(found: list[str], index: int) -> bool:
+    """Return whether a line is the last member of a JSON object, so that the comma before it goes with it."""
+    following = found[index + 1].strip() if index + 1 < len(found) else ""
+    return _MEMBER.match(found[index]) is not None and following[:1] in ("}", "]") and following != ""
 
 
 def to_the_end(text: str, offsets: Iterable[int]) -> str:
@@ -169,6 +183,7 @@ def to_the_end(text: str, offsets: Iterable[int]) -> str:
 def _named(found: list[str], places: list[int], taken: str) -> str:
     """Keep the element that lines stood in: a file name says little without ``<files>`` around it."""
     lines = [line.strip() for line in taken.strip("\n").split("\n")]
+    lines = [line.rstrip(",") if _MEMBER.match(line) else line for line in lines]
     body = "\n".join(lines).strip()
     tag = _enclosing(found[: places[0]]) if places else ""
     return f"<{tag}>\n{body}\n</{tag}>" if tag and body else body

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from prefixlint.canon.agree import TALK, digest, without_marks
@@ -20,15 +21,19 @@ class Told:
     appended: dict[int, str] = field(default_factory=dict)
     inserted: dict[int, str] = field(default_factory=dict)
     values: dict[str, str] = field(default_factory=dict)
+    session: str = ""
+    continued: int = 0
 
 
 @dataclass(slots=True)
 class Ledger:
     """Follow conversations through a log: what was appended to a turn stays on it in every later request."""
 
-    known: dict[bytes, Told] = field(default_factory=dict)
+    known: dict[bytes, list[Told]] = field(default_factory=dict)
 
-    def place(self, body: dict[str, Json], values: dict[str, str], seen: dict[str, str]) -> dict[str, Json]:
+    def place(
+        self, body: dict[str, Json], values: dict[str, str], seen: dict[str, str], session: str = ""
+    ) -> dict[str, Json]:
         """Return the body with its moved values told, those anew that its conversation was not told before.
 
         ``values`` maps a slot to its text in this request; ``seen`` are values that the conversation shows anyway.
@@ -38,21 +43,35 @@ class Ledger:
             return body
         messages = body[key]
         keys = tuple(digest(without_marks(m)) for m in messages)
-        told = self._continue(keys, seen)
+        told = self._continue(keys, values, seen, session)
         fresh = [text for slot, text in values.items() if text and told.values.get(slot) != text]
         told.values.update(values)
         if fresh:
-            self._append(told, messages, "\n".join(fresh))
-        self.known[_chain(keys)] = told
+            self._append(told, messages, merged(fresh))
+        self.known.setdefault(_chain(keys), []).append(told)
         return {**body, key: written(messages, told, key)} if told.appended or told.inserted else body
 
-    def _continue(self, keys: tuple[bytes, ...], seen: dict[str, str]) -> Told:
-        """Find the longest earlier conversation that this one goes on from."""
+    def _continue(self, keys: tuple[bytes, ...], values: dict[str, str], seen: dict[str, str], session: str) -> Told:
+        """Find the longest earlier conversation that this one goes on from.
+
+        Of several equal ones it is that of the same session, else the one that shares most values and was not gone on
+        from before: two users who said the same must not get each other's names.
+        """
         for size in range(len(keys) - 1, 0, -1):
-            parent = self.known.get(_chain(keys[:size]))
-            if parent is not None:
-                return Told(keys, dict(parent.appended), dict(parent.inserted), {**seen, **parent.values})
-        return Told(keys, values=dict(seen))
+            parents = self.known.get(_chain(keys[:size]), ())
+            if parents:
+                best = max(
+                    enumerate(parents),
+                    key=lambda p: (
+                        p[1].session == session,
+                        sum(p[1].values.get(slot) == text for slot, text in values.items()),
+                        -p[1].continued,
+                        p[0],
+                    ),
+                )[1]
+                best.continued += 1
+                return Told(keys, dict(best.appended), dict(best.inserted), {**seen, **best.values}, session)
+        return Told(keys, values=dict(seen), session=session)
 
     def _append(self, told: Told, messages: list[Json], text: str) -> None:
         last = len(messages) - 1
@@ -81,6 +100,16 @@ def tagged(text: str) -> str:
     '<context>\\nIt is 5.\\n</context>'
     """
     return f"<{TAG}>\n{text}\n</{TAG}>"
+
+
+def merged(texts: list[str]) -> str:
+    """Join texts; neighbours in the same element share it.
+
+    >>> merged(["<env>\\na\\n</env>", "<env>\\nb\\n</env>", "c"])
+    '<env>\\na\\nb\\n</env>\\nc'
+    """
+    joined = "\n".join(texts)
+    return re.sub(r"\n</([\w.-]+)>\n<\1>\n", "\n", joined)
 
 
 def written(messages: list[Json], told: Told, key: str) -> list[Json]:

@@ -80,8 +80,9 @@ def loads(data: bytes) -> Json:
     try:
         return json.loads(data.decode("utf-8", "surrogatepass"), strict=False)
     except json.JSONDecodeError as error:
+        _finish(data, skip(data, _gap(data, 0)))  # our own scanner says better where it breaks
         byte = len(error.doc[: error.pos].encode("utf-8", "surrogatepass"))
-        raise BrokenJsonError(_lower(error.msg), byte, truncated=byte >= len(data.rstrip())) from error
+        raise BrokenJsonError(_lower(error.msg), byte) from error
     except UnicodeDecodeError as error:
         raise BrokenJsonError("invalid UTF-8", error.start) from error
     except RecursionError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +14,8 @@ from prefixlint.api.lint import Linted, Linter, LintOptions
 from prefixlint.display import plural
 from prefixlint.errors import ConfigError, InputError
 from prefixlint.model import CheckResult, Confidence, Finding, InputFile, Json
+
+OnFindings = Callable[[tuple[Finding, ...]], None]
 
 _PARALLEL_FROM = 200  # files; a pool costs about 100 ms to start
 _CHUNK = 32
@@ -42,11 +44,20 @@ class CheckOptions:
         return LintOptions(self.select, self.ignore, self.min_confidence, self.config_file)
 
 
-def check_paths(paths: Sequence[str], options: CheckOptions | None = None) -> CheckResult:
-    """Lint files and folders; findings come in the order of path, line and column."""
-    options = options or CheckOptions()
-    run = _Run(options)
-    linted = list(run.lint(paths))
+def check_paths(
+    paths: Sequence[str], options: CheckOptions | None = None, on_findings: OnFindings | None = None
+) -> CheckResult:
+    """Lint files and folders; findings come in the order of path, line and column.
+
+    On a long run ``on_findings`` is called with what each file gave as soon as it is known; a run that holds findings
+    back (a baseline, changed lines only) does not call it.
+    """
+    run = _Run(options or CheckOptions())
+    linted = []
+    for one in run.lint(paths):
+        linted.append(one)
+        if on_findings is not None and one.findings and run.streams(one.input.path):
+            on_findings(one.findings)
     return run.result(paths, linted)
 
 
@@ -81,6 +92,12 @@ class _Run:
     def __init__(self, options: CheckOptions) -> None:
         self.options = options
         self.linter = Linter(options.lint_options())
+        self.is_long = False
+
+    def streams(self, path: str) -> bool:
+        """Say whether the findings of a file are final as soon as it was linted."""
+        held = self.options.baseline or self.options.write_baseline or self.options.diff_base
+        return self.is_long and not held and self.configuration(path).baseline is None
 
     def configuration(self, path: str) -> config.Config:
         """Return the configuration of a file."""
@@ -93,6 +110,7 @@ class _Run:
         for error in (f for f in found if isinstance(f, InputError)):
             yield Linted(InputFile(error.path, "unknown", 0, (str(error),)))
         seen: set[str] = set()
+        self.is_long = len(targets) >= _PARALLEL_FROM
         while targets:
             refers: list[str] = []
             for linted in self._each(targets):

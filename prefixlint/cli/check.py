@@ -9,6 +9,7 @@ import click
 
 from prefixlint import registry
 from prefixlint.cli import _shared
+from prefixlint.model import CheckResult, Finding, ReportOptions, Span
 
 _LEVELS = click.Choice(["low", "medium", "high"])
 
@@ -42,7 +43,6 @@ def command(paths: tuple[str, ...], report_format: str, output: str | None, **op
     Exits 0 without findings above info, 1 with some, 2 on bad input, 3 on both.
     """
     from prefixlint.api import check
-    from prefixlint.model import ReportOptions
 
     report = _reporter(report_format)
     wanted = check.CheckOptions(
@@ -56,15 +56,39 @@ def command(paths: tuple[str, ...], report_format: str, output: str | None, **op
         discover=options["discover"],
         jobs=options["jobs"] or 0,
     )
+    show = ReportOptions(redact=options["redact"], color=_shared.wants_color() and not output)
+    streamed = None
     if options["stdin_filename"] or "-" in paths:
         name = options["stdin_filename"] or "<stdin>"
         result = check.check_bytes(name, sys.stdin.buffer.read(), wanted)
     else:
-        result = check.check_paths(paths or (".",), wanted)
-    show = ReportOptions(redact=options["redact"], color=_shared.wants_color() and not output)
-    _shared.write_report(report(result, show), output)
+        streamed = _Streamed(show) if report_format == "text" and not output else None
+        result = check.check_paths(paths or (".",), wanted, streamed)
+    _shared.write_report(streamed.rest(result) if streamed else report(result, show), output)
     problems = any(finding.severity != "info" for finding in result.findings)
     sys.exit(0 if options["exit_zero"] else _shared.exit_code(result.inputs, problems=problems))
+
+
+class _Streamed:
+    """Show findings while a long run goes on, and at its end those that were not shown yet."""
+
+    def __init__(self, show: ReportOptions) -> None:
+        self.show = show
+        self.seen: set[tuple[str, Span]] = set()
+
+    def __call__(self, findings: tuple[Finding, ...]) -> None:
+        """Write the findings of one file."""
+        from prefixlint.report import text
+
+        _shared.write_report(text.check_findings(findings, self.show), None)
+        self.seen.update((f.rule, f.span) for f in findings)
+
+    def rest(self, result: CheckResult) -> str:
+        """Return the end of the report."""
+        from prefixlint.report import text
+
+        left = [f for f in result.findings if (f.rule, f.span) not in self.seen]
+        return text.check_findings(left, self.show) + text.check_closing(result)
 
 
 def _reporter(name: str) -> _shared.Reporter:

@@ -32,12 +32,20 @@ def diff_report(result: DiffResult, options: ReportOptions) -> str:
 
 def check_report(result: CheckResult, options: ReportOptions) -> str:
     """Write one line for each finding, ``path:line:column: severity rule message``, and a closing count."""
-    broken = [i for i in result.inputs if i.errors]
-    lines = [*_findings(result.findings, options, by_record=False)]
-    lines += [error for i in broken for error in i.errors]
+    return check_findings(result.findings, options) + check_closing(result)
+
+
+def check_findings(findings: Iterable[Finding], options: ReportOptions) -> str:
+    """Write the lines of some findings, so that a long run can show them as they come."""
+    return "".join(f"{line}\n" for line in _findings(findings, options, by_record=False))
+
+
+def check_closing(result: CheckResult) -> str:
+    """Write what stands below the findings: broken inputs, the count, notes."""
+    lines = [error for i in result.inputs for error in i.errors]
     if result.findings:
         lines.append(f"{plural(len(result.findings), 'finding')} in {plural(_files(result.findings), 'file')}")
-    return "\n".join([*lines, *_notes(result.notes)]) + "\n" if lines or result.notes else ""
+    return "".join(f"{line}\n" for line in [*lines, *_notes(result.notes)])
 
 
 def _style(text: str, name: str, options: ReportOptions) -> str:

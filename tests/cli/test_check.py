@@ -250,3 +250,11 @@ def test_a_locked_prefix_that_changes_is_an_error() -> None:
     write(prompts__a_DOT_md=GOOD.replace("clerk", "cook"))
     (found,) = findings(run("--format", "json"))
     assert (found["rule"], found["severity"], found["path"]) == ("prefix-changed", "error", "prompts/a.md")
+
+
+def test_a_long_run_shows_findings_once_and_a_count_at_the_end() -> None:
+    for number in range(210):
+        write(**{f"prompts__p{number:03}_DOT_md": BAD if number % 70 == 0 else GOOD})
+    lines = run("prompts", "--jobs", "2").output.splitlines()
+    assert [line.partition(":")[0] for line in lines[:-1]] == [f"prompts/p{n:03}.md" for n in (0, 70, 140)]
+    assert lines[-1] == "3 findings in 3 files"

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from dataclasses import dataclass
 
 from prefixlint import cards
 from prefixlint.api.prices import provider_facts, saved_per_token
 from prefixlint.api.render import layout
 from prefixlint.api.tokens import tokenizer_for
-from prefixlint.diff.engine import Engine
+from prefixlint.diff.engine import Engine, Step
 from prefixlint.diff.findings import Watch
 from prefixlint.diff.sites import gather
+from prefixlint.diff.store import Store
 from prefixlint.elements import Layout
 from prefixlint.errors import ConfigError, InputError, PrefixlintError
 from prefixlint.model import DiffResult, InputFile, Request, Tokenizer, Trust, Usage
@@ -22,12 +24,14 @@ class DiffOptions:
     """Say how a log is compared.
 
     ``tokenizer`` overrides the one chosen by model name; ``render`` overrides the send order of the provider.
-    ``on_request`` is called after each request with the number read so far.
+    ``on_request`` is called after each request with the number read so far, ``on_step`` with what the engine made of
+    it.
     """
 
     tokenizer: str | None = None
     render: str | None = None
     on_request: Callable[[int], None] | None = None
+    on_step: Callable[[Step, Store], None] | None = None
 
 
 def diff(requests: Iterable[Request | InputError], options: DiffOptions | None = None) -> DiffResult:
@@ -36,9 +40,10 @@ def diff(requests: Iterable[Request | InputError], options: DiffOptions | None =
     Records that could not be read (``InputError`` in the stream) are told in ``inputs`` and the rest goes on.
     """
     run = _Run(options or DiffOptions())
-    for item in requests:
-        run.take(item)
-    return run.result()
+    with closing(run.engine.store):
+        for item in requests:
+            run.take(item)
+        return run.result()
 
 
 class _Run:
@@ -69,7 +74,10 @@ class _Run:
             self._notes["some records hold no prompt text; only their usage was counted"] = None
             return
         try:
-            self._watch.look(item, self.engine.add(item))
+            step = self.engine.add(item)
+            self._watch.look(item, step)
+            if self._options.on_step:
+                self._options.on_step(step, self.engine.store)
         except ConfigError:
             if self._options.render or self._options.tokenizer:
                 raise

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from prefixlint import registry
 from prefixlint.errors import InputError
 from prefixlint.model import ReadOptions, Request
+from prefixlint.sources import _bodies
 from prefixlint.sources._head import Head
 from prefixlint.sources._stream import Input, wide_encoding
 
@@ -163,6 +164,9 @@ def _format_of(source: Input, options: ReadOptions) -> ModuleType:
             "SGLang writes JSON with --log-requests-level 3 --log-requests-format json",
             path=source.path,
         )
+    plain = _bodies.plain(head)
+    if plain:
+        return registry.module("sources", plain.replace("-", "_"))
     modules = list(registry.modules("sources", "claims"))
     claimed = [m for m in modules if not getattr(m, "GENERIC", False) and m.claims(head)]
     claimed = claimed or [m for m in modules if getattr(m, "GENERIC", False) and m.claims(head)]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from prefixlint.errors import InputError
 from prefixlint.model import Request
@@ -13,8 +14,7 @@ from prefixlint.sources._records import Record
 from prefixlint.sources._stream import Input
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(NamedTuple):
     """Say where a batch format keeps its parts."""
 
     id_key: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterator
 
@@ -22,11 +21,15 @@ def is_header(line: bytes) -> bool:
 
 def header_members(line: bytes) -> _json.Members:
     """Return the columns as members with empty values, so that formats can look at their names."""
+    import csv
+
     return dict.fromkeys(next(csv.reader([line.decode("utf-8", "replace")]), []), b'""')
 
 
 def rows(source: Input) -> Iterator[tuple[int, int, int, _json.Members] | InputError]:
     """Yield line, start byte, end byte and members of every row."""
+    import csv
+
     csv.field_size_limit(_MAX_FIELD_CHARS)
     places: list[tuple[int, int]] = []
     end = 0

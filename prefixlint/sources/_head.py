@@ -10,6 +10,8 @@ from prefixlint.sources import _csv, _json
 from prefixlint.sources._stream import BOM, Input
 
 _LOOK_LINES = 60
+_OTLP = frozenset(("resourceSpans", "resource_spans", "resourceLogs", "resource_logs"))
+_SPAN = frozenset(("context", "span_id", "spanId", "start_time"))
 _WHOLE_BYTES = 1 << 40
 
 
@@ -127,6 +129,11 @@ class Head:
         before = data[:byte]
         column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8", "replace")) + 1
         return message, before.count(b"\n") + 1, column
+
+    def mentions_attribute(self, *names: bytes) -> bool:
+        """Tell whether spans or logs among the first records mention an attribute, without decoding them."""
+        found = [r for r in self.records if not _OTLP.isdisjoint(r) or ("attributes" in r and not _SPAN.isdisjoint(r))]
+        return any(name in raw for record in found for raw in record.values() for name in names)
 
     def keys(self) -> set[str]:
         """Return the member names of the first record."""

@@ -32,6 +32,16 @@ _CHAT_ROLE = re.compile(rb'"role"\s*:\s*"(?:system|developer|tool|function)"')
 _ANTHROPIC_BLOCK = re.compile(rb'"type"\s*:\s*"(?:tool_use|tool_result|thinking|redacted_thinking)"')
 _SCHEMA_TOOL = re.compile(rb'"input_schema"\s*:')
 _TEXT_BLOCK = re.compile(rb'\{\s*"(?:text|cachePoint|image|document|toolUse|toolResult)"\s*:')
+# Parameters of the request bodies themselves, by the references of the four APIs and of common servers.
+PARAMETERS = frozenset(
+    """model messages system tools tool_choice max_tokens max_completion_tokens max_output_tokens temperature top_p
+    top_k stream stream_options stop stop_sequences metadata n seed user thinking output_config response_format service_tier
+    parallel_tool_calls reasoning reasoning_effort prompt_cache_key prompt_cache_retention cache_salt cache_prompt
+    instructions input include store text truncation previous_response_id conversation presence_penalty
+    frequency_penalty logprobs top_logprobs logit_bias verbosity container context_management safety_identifier
+    contents systemInstruction system_instruction toolConfig generationConfig safetySettings cachedContent prompt
+    n_predict suffix echo best_of chat_template_kwargs""".split()
+)
 _TYPED_TEXT = re.compile(rb'"type"\s*:\s*"text"')
 _LOOK_BYTES = 1 << 14  # roles and blocks show early; the whole history need not be searched
 

@@ -31,18 +31,6 @@ class SpanData:
     events: tuple[Event, ...] = ()
 
 
-def is_traces(record: _json.Members) -> bool:
-    """Tell whether a record is an OTLP export, or one span or log with attributes."""
-    return bool(record.keys() & {"resourceSpans", "resource_spans", "resourceLogs", "resource_logs"}) or (
-        "attributes" in record and bool(record.keys() & {"context", "span_id", "spanId", "start_time"})
-    )
-
-
-def mentions(record: _json.Members, *needles: bytes) -> bool:
-    """Tell whether the raw record mentions an attribute, without decoding it."""
-    return is_traces(record) and any(needle in raw for raw in record.values() for needle in needles)
-
-
 def spans(record: _json.Members) -> Iterator[SpanData]:
     """Yield the spans of a record, in the order of their start."""
     found = list(_spans({k: _json.loads(v) for k, v in record.items()}))

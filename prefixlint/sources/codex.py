@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from prefixlint.errors import InputError
 from prefixlint.model import ReadOptions, Request
-from prefixlint.sources import _codex_thread, _json, _records, _walk
+from prefixlint.sources import _json, _records, _walk
 from prefixlint.sources._head import Head
 from prefixlint.sources._stream import Input
 
@@ -28,6 +28,8 @@ def read(source: Input, options: ReadOptions) -> Iterator[Request | InputError]:
 
 
 def _read(source: Input) -> Iterator[Request | InputError]:
+    from prefixlint.sources import _codex_thread
+
     thread = _codex_thread.Thread()
     _walk.note_once(source, _NOTE)
     for record in _records.json_lines(source):

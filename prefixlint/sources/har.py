@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from prefixlint.errors import InputError
 from prefixlint.model import ReadOptions, Request
-from prefixlint.sources import _http, _json, _record, _records, _walk
+from prefixlint.sources import _json, _record, _records, _walk
 from prefixlint.sources._head import Head
 from prefixlint.sources._stream import Input
 
@@ -38,6 +38,8 @@ def _read(source: Input) -> Iterator[Request | InputError]:
 
 
 def _entry(record: _records.Record) -> Iterator[Request]:
+    from prefixlint.sources import _http
+
     request = _json.opened(record.members.get("request")) or {}
     content = _json.opened(_json.child(record.members.get("response"), "content")) or {}
     sent = _json.opened(request.get("postData")) or {}

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from prefixlint.errors import InputError
 from prefixlint.model import Json, ReadOptions, Request
-from prefixlint.sources import _inspect_events, _json, _records, _walk, _zip
+from prefixlint.sources import _json, _records, _walk
 from prefixlint.sources._head import Head
 from prefixlint.sources._records import Record
 from prefixlint.sources._stream import Input
@@ -32,6 +32,8 @@ def read(source: Input, options: ReadOptions) -> Iterator[Request | InputError]:
 
 
 def _of_zip(source: Input) -> Iterator[Request | InputError]:
+    from prefixlint.sources import _inspect_events, _zip
+
     archive = _zip.Archive(source.data())
     header = _json.loads(archive.read("header.json")) if "header.json" in archive.names() else {}
     for name in archive.names():
@@ -50,6 +52,8 @@ def _of_zip(source: Input) -> Iterator[Request | InputError]:
 
 
 def _of_json(source: Input) -> Iterator[Request | InputError]:
+    from prefixlint.sources import _inspect_events
+
     header = {"eval": _json.loads(Head(source).records[0].get("eval", b"{}"))}
     for record in _records.inside(source, "samples"):
         if isinstance(record, InputError):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from prefixlint.errors import InputError
 from prefixlint.model import Json, ReadOptions, Request, Usage
-from prefixlint.sources import _json, _langchain, _provider, _record, _usage, _walk
+from prefixlint.sources import _json, _provider, _record, _usage, _walk
 from prefixlint.sources._head import Head
 from prefixlint.sources._records import Record
 from prefixlint.sources._stream import Input
@@ -62,6 +62,8 @@ def _session(metadata: Json) -> str | None:
 
 
 def _body(run: dict[str, Json]) -> _json.Members:
+    from prefixlint.sources import _langchain
+
     inputs = run["inputs"] if isinstance(run["inputs"], dict) else {}
     extra = run["extra"] if isinstance(run["extra"], dict) else {}
     params = {k: v for k, v in (extra.get("invocation_params") or {}).items() if not k.startswith("_")}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from prefixlint.errors import InputError
 from prefixlint.model import ReadOptions, Request
-from prefixlint.sources import _litellm, _walk
+from prefixlint.sources import _walk
 from prefixlint.sources._head import Head
 from prefixlint.sources._stream import Input
 
@@ -22,4 +22,6 @@ def claims(head: Head) -> bool:
 
 def read(source: Input, options: ReadOptions) -> Iterator[Request | InputError]:
     """Read every row; JSON columns may hold JSON inside strings."""
+    from prefixlint.sources import _litellm
+
     return _walk.walk(source, lambda record: _litellm.convert(record, source, _NO_PROMPT), lists=("data", "logs"))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from prefixlint.errors import InputError
 from prefixlint.model import Json, ReadOptions, Request, Span
-from prefixlint.sources import _http, _walk
+from prefixlint.sources import _walk
 from prefixlint.sources._head import Head
 from prefixlint.sources._stream import Input
 
@@ -103,6 +103,8 @@ def _value(mark: bytes, data: bytes, start: int, end: int) -> Json:
 
 
 def _request(flow: dict[Json, Json], span: Span) -> Request | None:
+    from prefixlint.sources import _http
+
     request, response = flow.get("request"), flow.get("response")
     if flow.get("type") != "http" or not isinstance(request, dict):
         return None
@@ -125,6 +127,8 @@ def _headers(message: dict[Json, Json]) -> dict[str, str]:
 
 
 def _content(message: dict[Json, Json], headers: dict[str, str]) -> bytes:
+    from prefixlint.sources import _http
+
     content = message.get("content")
     return _http.decompressed(content, headers.get("content-encoding", "")) if isinstance(content, bytes) else b""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from prefixlint.errors import InputError
 from prefixlint.model import Json, ReadOptions, Request, Usage
-from prefixlint.sources import _json, _langchain, _provider, _response, _usage, _walk, _when
+from prefixlint.sources import _json, _provider, _response, _usage, _walk, _when
 from prefixlint.sources._head import Head
 from prefixlint.sources._records import Record
 from prefixlint.sources._stream import Input
@@ -69,6 +69,8 @@ def _raw(value: Json) -> bytes:
 
 def _body(attributes: dict[str, Json]) -> _json.Members:
     """Return the call's keyword arguments, or the messages that LangChain's tracer keeps as lists of lists."""
+    from prefixlint.sources import _langchain
+
     raw = _raw(attributes.get("mlflow.spanInputs", ""))
     members = _json.opened(raw) or {}
     if _provider.is_body(members) and not members.get("messages", b"").startswith(b"[["):

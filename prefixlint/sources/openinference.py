@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from prefixlint.errors import InputError
 from prefixlint.model import Json, ReadOptions, Request, Usage
-from prefixlint.sources import _json, _provider, _spans, _usage, _walk
+from prefixlint.sources import _json, _provider, _usage, _walk
 from prefixlint.sources._head import Head
 from prefixlint.sources._records import Record
 from prefixlint.sources._stream import Input
+
+if TYPE_CHECKING:
+    from prefixlint.sources import _spans
 
 NAME = "openinference"
 _NO_PROMPT = "the spans hold no messages; unset OPENINFERENCE_HIDE_INPUTS and OPENINFERENCE_HIDE_INPUT_MESSAGES"
@@ -17,11 +21,12 @@ _NO_PROMPT = "the spans hold no messages; unset OPENINFERENCE_HIDE_INPUTS and OP
 
 def claims(head: Head) -> bool:
     """Tell whether spans carry ``openinference.span.kind``."""
-    return any(_spans.mentions(record, b"openinference.span.kind") for record in head.records)
+    return head.mentions_attribute(b"openinference.span.kind")
 
 
 def read(source: Input, options: ReadOptions) -> Iterator[Request | InputError]:
     """Read every span of the kind LLM."""
+    from prefixlint.sources import _spans
 
     def convert(record: Record) -> Iterator[Request]:
         for span in _spans.spans(record.members):
@@ -55,6 +60,8 @@ def _of_span(span: _spans.SpanData, record: Record) -> Request:
 
 def _body(attributes: dict[str, Json]) -> tuple[_json.Members, bool]:
     """Return the body and whether it was cut; the raw one keeps key order and spelling."""
+    from prefixlint.sources import _spans
+
     raw = attributes.get("input.value")
     if isinstance(raw, str) and raw.lstrip().startswith("{"):
         try:
@@ -76,6 +83,8 @@ def _body(attributes: dict[str, Json]) -> tuple[_json.Members, bool]:
 
 
 def _message(flat: dict[str, Json]) -> Json:
+    from prefixlint.sources import _spans
+
     flat = {key.removeprefix("message."): value for key, value in flat.items()}
     parts = [_part(p) for p in _spans.numbered_groups(flat, "contents")]
     message: dict[str, Json] = {"role": flat.get("role"), "content": flat.get("content", parts or None)}

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from prefixlint.errors import InputError
 from prefixlint.model import Json, ReadOptions, Request, Usage
-from prefixlint.sources import _json, _otel_messages, _provider, _spans, _usage, _walk
+from prefixlint.sources import _json, _provider, _usage, _walk
 from prefixlint.sources._head import Head
 from prefixlint.sources._records import Record
 from prefixlint.sources._stream import Input
+
+if TYPE_CHECKING:
+    from prefixlint.sources import _spans
 
 NAME = "otel-genai"
 _NO_PROMPT = (
@@ -23,11 +27,13 @@ _MARKS = (b'"gen_ai.', b'"traceloop.')
 
 def claims(head: Head) -> bool:
     """Tell whether spans or logs carry ``gen_ai.`` attributes or events."""
-    return any(_spans.mentions(record, *_MARKS) for record in head.records)
+    return head.mentions_attribute(*_MARKS)
 
 
 def read(source: Input, options: ReadOptions) -> Iterator[Request | InputError]:
     """Read every span that calls a model; agent and tool spans repeat the same messages and are left out."""
+    from prefixlint.sources import _otel_messages, _spans
+
     waiting = _otel_messages.LogEvents()
 
     def convert(record: Record) -> Iterator[Request]:
@@ -44,6 +50,8 @@ def read(source: Input, options: ReadOptions) -> Iterator[Request | InputError]:
 
 
 def _of_span(span: _spans.SpanData, record: Record) -> Request | None:
+    from prefixlint.sources import _otel_messages
+
     attributes = span.attributes
     operation = attributes.get("gen_ai.operation.name") or attributes.get("llm.request.type") or ""
     is_call = any(

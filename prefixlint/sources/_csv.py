@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from prefixlint.errors import InputError
 from prefixlint.sources import _json
 from prefixlint.sources._stream import Input
 
-# A header: at least three columns that look like names. Prose with commas has blanks and full stops.
-_HEADER = re.compile(r'^"?[A-Za-z_][\w $.-]{0,40}"?(?:,"?[A-Za-z_][\w $.-]{0,40}"?){2,}\r?$')
 _MAX_FIELD_CHARS = 1 << 30
 
 
 def is_header(line: bytes) -> bool:
-    """Tell whether a line can be the header of a CSV file."""
-    return bool(_HEADER.match(line.decode("utf-8", "replace")))
+    """Tell whether a line can be the header of a CSV file: three or more columns that look like names.
+
+    Prose with commas is none: its parts begin with blanks, or are long.
+    """
+    columns = line.decode("utf-8", "replace").rstrip("\r").split(",")
+    return len(columns) > 2 and all(map(_is_name, columns))
+
+
+def _is_name(column: str) -> bool:
+    name = column.strip('"')
+    plain = name.replace(" ", "_").replace(".", "_").replace("-", "_").replace("$", "_")
+    return len(name) < 40 and name[:1] != " " and plain.isidentifier()
 
 
 def header_members(line: bytes) -> _json.Members:

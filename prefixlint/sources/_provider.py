@@ -35,9 +35,9 @@ _TEXT_BLOCK = re.compile(rb'\{\s*"(?:text|cachePoint|image|document|toolUse|tool
 # Parameters of the request bodies themselves, by the references of the four APIs and of common servers.
 PARAMETERS = frozenset(
     """model messages system tools tool_choice max_tokens max_completion_tokens max_output_tokens temperature top_p
-    top_k stream stream_options stop stop_sequences metadata n seed user thinking output_config response_format service_tier
-    parallel_tool_calls reasoning reasoning_effort prompt_cache_key prompt_cache_retention cache_salt cache_prompt
-    instructions input include store text truncation previous_response_id conversation presence_penalty
+    top_k stream stream_options stop stop_sequences metadata n seed user thinking output_config response_format
+    service_tier parallel_tool_calls reasoning reasoning_effort prompt_cache_key prompt_cache_retention cache_salt
+    cache_prompt instructions input include store text truncation previous_response_id conversation presence_penalty
     frequency_penalty logprobs top_logprobs logit_bias verbosity container context_management safety_identifier
     contents systemInstruction system_instruction toolConfig generationConfig safetySettings cachedContent prompt
     n_predict suffix echo best_of chat_template_kwargs""".split()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from prefixlint import cards
 from prefixlint.api.render import layout
 from prefixlint.api.tokens import tokenizer_for
-from prefixlint.caches._base import WIDTH, Access, Mark, Packer
+from prefixlint.caches._base import KEPT_SESSIONS, WIDTH, Access, Mark, Packer
 from prefixlint.diff.engine import Engine, Step
 from prefixlint.diff.sequence import ASSISTANT_ROLES, PartIds
 from prefixlint.elements import Layout
@@ -202,9 +202,11 @@ class Reader:
 
     def _echo(self, step: Step, access: Access, tokenizer: Tokenizer) -> Access | None:
         """Return the previous request of the conversation with the answer that this request repeats behind it."""
-        before = self._before.get(access.session) if access.session else None
+        before = self._before.pop(access.session, None) if access.session else None
         if access.session:
             self._before[access.session] = access
+        if len(self._before) > KEPT_SESSIONS:
+            del self._before[next(iter(self._before))]
         if before is None or before.output_tokens or step.previous is None or step.fork is not None:
             return None
         known, talk = len(step.previous.talk.ids), step.sequence.talk.ids

@@ -22,7 +22,6 @@ from prefixlint.replays import Observed, Rate, ReplayResult
 __all__ = ["ReplayOptions", "replay", "replay_served"]
 
 
-
 def replay(paths: Sequence[str], options: ReplayOptions) -> ReplayResult:
     """Replay the logs at ``paths``; one pass, whatever is asked.
 
@@ -120,7 +119,8 @@ class Replaying:
         self.tally.add(setup, access, read)
         self.curve.add(access, read, self.run.used_tokens, self.tally)
         self.consecutive.see(access)
-        self._evictions.see(access, blame.get("evicted", 0), read.high)
+        if self._last_limit == "evicted":
+            self._evictions.see(access, blame.get("evicted", 0))
         if self.fixed is not None:
             self.fixed.serve(served)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import statistics
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from prefixlint.api.replay_tally import Tally
-from prefixlint.caches._base import WIDTH, Access, Chainer, Read, lcp_tokens
+from prefixlint.caches._base import KEPT_SESSIONS, WIDTH, Access, Chainer, Read, lcp_tokens
 from prefixlint.diff.sites import general
 from prefixlint.model import Fork
 from prefixlint.replays import Continuation, Sample
@@ -69,42 +70,50 @@ class Curve:
 
 @dataclass(slots=True)
 class Evictions:
-    """Find out what pushed evicted tokens out: of all that was written since their last use, the share never read."""
+    """Find out what pushed evicted tokens out: of all that was written since their last use, the share never read.
+
+    Each block belongs to the request that wrote it. A request that continues a known chain reads what its writers
+    wrote, so the writers on its way are told how deep they were read.
+    """
 
     chainer: Chainer = field(default_factory=lambda: Chainer(BLAME_BLOCK))
-    _uses: dict[int, int] = field(default_factory=dict)
-    _last: dict[int, int] = field(default_factory=dict)
-    _written: list[list[int]] = field(default_factory=list)
+    _writer: dict[int, int] = field(default_factory=dict)
+    _spans: list[list[int]] = field(default_factory=list)  # per request: first and last depth written, depth read
+    _sessions: dict[str, int] = field(default_factory=dict)
     _lost: list[tuple[int, int, int]] = field(default_factory=list)
 
-    def see(self, access: Access, evicted: int, hit: int) -> None:
-        """Book one request: which of its blocks are new, and since when the lost ones were unused."""
+    def see(self, access: Access, evicted: int) -> None:
+        """Book one request: what is new in it, what it reads of others, since when the lost blocks were unused."""
         if access.blocks is not None:
             self.chainer.block_tokens = access.block_tokens
         ids = self.chainer.ids(access, access.prompt_tokens)
-        number, new = len(self._written), []
-        if evicted and ids:
-            first = ids[min(hit // self.chainer.block_tokens, len(ids) - 1)]
-            self._lost.append((self._last.get(first, number), number, evicted))
-        for one in ids:
-            if one not in self._uses:
-                new.append(one)
-            self._uses[one] = self._uses.get(one, 0) + 1
-            self._last[one] = number
-        self._written.append(new)
+        number, writer = len(self._spans), self._writer
+        known = bisect_left(ids, True, key=lambda one: one not in writer)
+        depth, since = known, -1
+        while depth > 0:
+            owner = writer[ids[depth - 1]]
+            since = max(since, owner)
+            span = self._spans[owner]
+            span[2] = max(span[2], depth)
+            depth = min(span[0], depth - 1)
+        if evicted:
+            self._lost.append((self._sessions.get(access.session, since), number, evicted))
+        writer.update(dict.fromkeys(ids[known:], number))
+        self._spans.append([known, len(ids), known])
+        if access.session:
+            self._sessions[access.session] = number
 
     def by_whom(self) -> dict[str, int]:
         """Return the evicted tokens by what came in between: one-off suffixes, or content that is used again."""
-        if not self._lost:
-            return {}
         once, every = [0], [0]
-        for new in self._written:
-            once.append(once[-1] + sum(self._uses[one] == 1 for one in new))
-            every.append(every[-1] + len(new))
+        for first, end, read in self._spans:
+            once.append(once[-1] + end - max(read, first))
+            every.append(every[-1] + end - first)
         found = {"one-off suffixes": 0.0, "content that is used again": 0.0}
         for since, until, tokens in self._lost:
-            total = every[until] - every[min(since + 1, until)]
-            share = (once[until] - once[min(since + 1, until)]) / total if total > 0 else 0.0
+            start = min(since + 1, until)
+            total = every[until] - every[start]
+            share = (once[until] - once[start]) / total if total > 0 else 0.0
             found["one-off suffixes"] += tokens * share
             found["content that is used again"] += tokens * (1 - share)
         return {name: round(tokens) for name, tokens in found.items() if round(tokens)}
@@ -122,8 +131,10 @@ class Consecutive:
         """Compare a request with the one before it in its session; blocks count where the log has blocks."""
         if not access.session:
             return
-        before = self._last.get(access.session)
+        before = self._last.pop(access.session, None)
         self._last[access.session] = access
+        if len(self._last) > KEPT_SESSIONS:
+            del self._last[next(iter(self._last))]
         if before is None:
             return
         old, new, shared = _lengths(before, access)
@@ -149,9 +160,7 @@ def _lengths(before: Access, access: Access) -> tuple[int, int, int]:
 
 
 def _leading(left: Sequence[int], right: Sequence[int]) -> int:
-    shared = 0
-    for a, b in zip(left, right, strict=False):
-        if a != b:
-            break
-        shared += 1
-    return shared
+    end = min(len(left), len(right))
+    if left[:end] == right[:end]:
+        return end
+    return next(n for n, (a, b) in enumerate(zip(left, right, strict=False)) if a != b)

@@ -9,7 +9,7 @@ from typing import Any
 from prefixlint import engines
 from prefixlint.api.fleet import Fleet
 from prefixlint.api.replay_options import ReplayOptions, Setup, setup
-from prefixlint.caches._base import WIDTH, Access, Read
+from prefixlint.caches._base import KEPT_SESSIONS, WIDTH, Access, Read
 from prefixlint.caches.radix import Radix
 from prefixlint.facts import provider_of
 from prefixlint.model import Request
@@ -23,6 +23,7 @@ class Run:
     changes: Mapping[str, Any] = field(default_factory=dict)
     setups: dict[str, Setup] = field(default_factory=dict)
     fleets: dict[str, Fleet] = field(default_factory=dict)
+    _by_model: bool | None = None
 
     def serve(self, access: Access, request: Request) -> Read:
         """Serve one request."""
@@ -41,7 +42,9 @@ class Run:
         return self.setup(Access(0, 0), request).engine.family
 
     def _key(self, request: Request) -> str:
-        if self.options.cache == "auto" or engines.engine(self.options.cache).is_hosted:
+        if self._by_model is None:
+            self._by_model = self.options.cache == "auto" or engines.engine(self.options.cache).is_hosted
+        if self._by_model:
             return self.options.model or request.model or ""
         return ""
 
@@ -105,10 +108,12 @@ class Sessions:
     def lost(self, access: Access, ideal: int) -> int:
         """Return the tokens behind the fork that the session's previous prompt held as well, by position."""
         key = access.session
-        before = self.last.get(key, b"") if key else b""
+        before = self.last.pop(key, b"") if key else b""
         prompt = access.packed[: access.prompt_tokens * WIDTH]
         if key:
             self.last[key] = prompt
+        if len(self.last) > KEPT_SESSIONS:
+            del self.last[next(iter(self.last))]
         if not before or prompt.startswith(before):
             return 0
         return max(min(len(before), len(prompt)) // WIDTH - ideal, 0)

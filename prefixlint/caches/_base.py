@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+KEPT_SESSIONS = 64  # sessions whose last prompt is kept, so that only its continuation is hashed
 WIDTH = 4  # bytes per packed token id
 _CODE = "I" if array("I").itemsize == WIDTH else "L"
 
@@ -149,17 +149,19 @@ class Chainer:
         self._ids: dict[tuple[int, bytes], int] = {}
         self._last: dict[tuple[str, str], tuple[bytes, list[int]]] = {}
         self._roots: dict[str, int] = {}
+        self._parents: dict[int, dict[int, int]] = {}
+        self._are_chained = True
         self._next = 0
         self._access: Access | None = None
         self._tokens = -1
-        self._found: list[int] = []
+        self._found: Sequence[int] = []
 
     @property
     def known(self) -> int:
         """Return the number of chain ids given so far: an id at or above an earlier value is new since then."""
         return self._next
 
-    def ids(self, access: Access, tokens: int) -> list[int]:
+    def ids(self, access: Access, tokens: int) -> Sequence[int]:
         """Return the chain ids of the whole blocks among the first ``tokens`` tokens; callers must not change it."""
         if access is self._access and tokens == self._tokens:  # several caches look at one request in turn
             return self._found
@@ -167,39 +169,69 @@ class Chainer:
         self._found = self._chained(access, tokens)
         return self._found
 
-    def _chained(self, access: Access, tokens: int) -> list[int]:
+    def _chained(self, access: Access, tokens: int) -> Sequence[int]:
         if access.blocks is not None:
             return self._ready(access, tokens)
         size, packed = self.block_tokens * WIDTH, access.packed
         place = (access.scope, access.session)
-        before, ids = self._last.get(place, (b"", []))
+        before, ids = self._last.pop(place, (b"", []))
         shared = lcp_tokens(before, packed) // self.block_tokens if before else 0
         end = tokens // self.block_tokens
         found = ids[: min(shared, end)]
         parent = found[-1] if found else self._root(access.scope)
+        known, append = self._ids, found.append
         for at in range(len(found) * size, end * size, size):
             key = (parent, packed[at : at + size])
-            one = self._ids.get(key)
+            one = known.get(key)
             if one is None:
-                self._ids[key] = one = self._next
+                known[key] = one = self._next
                 self._next += 1
-            found.append(one)
+            append(one)
             parent = one
         self._last[place] = (packed, found)
+        if len(self._last) > KEPT_SESSIONS:
+            del self._last[next(iter(self._last))]
         return found
 
-    def _ready(self, access: Access, tokens: int) -> list[int]:
-        """Map ready-made ids into this table; blocks of another size than ours are grouped or refused by the caller."""
-        assert access.blocks is not None
+    def _ready(self, access: Access, tokens: int) -> Sequence[int]:
+        """Take ready-made ids, moved apart by scope: what one trace calls 7 is not what another calls 7.
+
+        Ids of block traces stand for a block and all before it. Where they stand for the block alone (an id that
+        follows two different ones), they are chained here.
+        """
+        blocks = access.blocks
+        assert blocks is not None
+        end = -(-tokens // access.block_tokens)
+        if end < len(blocks):
+            blocks = blocks[:end]
         root = self._root(access.scope)
+        if self._are_chained and not self._fits(root, blocks):
+            self._are_chained = False
+        if not self._are_chained:
+            return self._chain(root, blocks)
+        apart = (-1 - root) << 48
+        return [one + apart for one in blocks] if apart else blocks
+
+    def _fits(self, root: int, blocks: Sequence[int]) -> bool:
+        """Check that each id follows the id that it followed before."""
+        parents = self._parents.setdefault(root, {})
+        before = -1
+        for one in blocks:
+            if parents.setdefault(one, before) != before:
+                return False
+            before = one
+        return True
+
+    def _chain(self, parent: int, blocks: Sequence[int]) -> list[int]:
         found = []
-        for one in access.blocks[: -(-tokens // access.block_tokens)]:
-            key = (root, one.to_bytes(8, sys.byteorder, signed=True))
+        for one in blocks:
+            key = (parent, one.to_bytes(8, "little", signed=True))
             known = self._ids.get(key)
             if known is None:
-                self._ids[key] = known = self._next
+                self._ids[key] = known = (1 << 60) + self._next
                 self._next += 1
             found.append(known)
+            parent = known
         return found
 
     def _root(self, scope: str) -> int:

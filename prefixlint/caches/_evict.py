@@ -7,9 +7,11 @@ the head of a prompt counts as newest; it returns what was evicted.
 from __future__ import annotations
 
 import heapq
-from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Protocol
+
+from prefixlint.caches._runs import Runs
+from prefixlint.errors import ConfigError
 
 POLICIES = ("lru", "lfu", "fifo", "lifo", "mru", "length", "importance_score")
 
@@ -24,56 +26,12 @@ class Held(Protocol):
 
 
 def make(policy: str, capacity: int | None) -> Held:
-    """Build the set for a policy name; an unbounded one needs no order at all."""
-    if capacity is None:
-        return Unbounded()
-    if policy == "lru":
-        return Recency(capacity)
+    """Build the set for a policy name; an unbounded one never evicts, so its policy does not matter."""
+    if policy == "lru" or capacity is None:
+        return Runs(capacity)
     if policy in ("fifo", "lifo", "lfu", "mru", "length"):
         return Ranked(capacity, policy)
-    from prefixlint.errors import ConfigError
-
     raise ConfigError(f"unknown policy {policy!r} for blocks; known: {', '.join(POLICIES)}")
-
-
-class Unbounded:
-    """Hold everything."""
-
-    def __init__(self) -> None:
-        self._held: set[int] = set()
-
-    def __len__(self) -> int:
-        return len(self._held)
-
-    def __contains__(self, one: object) -> bool:
-        return one in self._held
-
-    def touch(self, ids: Sequence[int], *, hits: int) -> list[int]:
-        """Insert the ids; nothing is ever evicted."""
-        self._held.update(ids[hits:])
-        return []
-
-
-class Recency:
-    """Least recently used first."""
-
-    def __init__(self, capacity: int) -> None:
-        self.capacity = capacity
-        self._held: OrderedDict[int, None] = OrderedDict()
-
-    def __len__(self) -> int:
-        return len(self._held)
-
-    def __contains__(self, one: object) -> bool:
-        return one in self._held
-
-    def touch(self, ids: Sequence[int], *, hits: int) -> list[int]:
-        """Move or insert deepest first; then evict from the old end."""
-        held = self._held
-        for one in reversed(ids):
-            held[one] = None
-            held.move_to_end(one)
-        return [held.popitem(last=False)[0] for _ in range(len(held) - self.capacity)]
 
 
 class Ranked:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import heapq
-from array import array
 from collections.abc import Sequence
+
+from prefixlint.caches._runs import Runs
 
 _NEVER = 1 << 60
 
@@ -12,21 +13,19 @@ _NEVER = 1 << 60
 class Future:
     """Remember the blocks of every request, then answer for capacities.
 
-    On each eviction the block goes whose next use is furthest away (Belady 1966). Blocks of one chain are used
-    together or from the head on, so that what remains of a prompt is a prefix.
+    On each eviction the block goes whose next use is furthest away (Belady 1966). The next use grows along a chain,
+    so the blocks of a request fall into a few stretches with one next use each, and only their sizes matter.
     """
 
     def __init__(self, block_tokens: int) -> None:
         self.block_tokens = block_tokens
-        self._ids = array("q")
-        self._ends = array("q")
-        self._prompts = array("q")
-        self._next: array[int] | None = None
+        self._ids: list[Sequence[int]] = []
+        self._prompts: list[int] = []
+        self._stretches: list[list[tuple[int, int]]] | None = None
 
     def add(self, ids: Sequence[int], prompt_tokens: int) -> None:
         """Remember one request."""
-        self._ids.extend(ids)
-        self._ends.append(len(self._ids))
+        self._ids.append(ids)
         self._prompts.append(prompt_tokens)
 
     def rate(self, capacity: int | None) -> float:
@@ -34,33 +33,41 @@ class Future:
         total = sum(self._prompts)
         return self._hit_tokens(capacity if capacity is not None else _NEVER) / total if total else 0.0
 
-    def _uses(self) -> array[int]:
-        """Return for each block access the request that uses the block next."""
-        if self._next is None:
-            upcoming: dict[int, int] = {}
-            found = array("q", bytes(8 * len(self._ids)))
-            for request in range(len(self._ends) - 1, -1, -1):
-                for at in range(self._ends[request - 1] if request else 0, self._ends[request]):
-                    found[at] = upcoming.get(self._ids[at], _NEVER)
-                    upcoming[self._ids[at]] = request
-            self._next = found
-        return self._next
+    def _next_uses(self) -> list[list[tuple[int, int]]]:
+        """Return for each request its stretches: (request that uses them next, number of blocks)."""
+        if self._stretches is None:
+            upcoming, found = Runs(), []
+            last = len(self._ids) - 1
+            for ids in reversed(self._ids):
+                stretches = [(last - number, count) for number, count in upcoming.users(ids)]
+                known = sum(count for _, count in stretches)
+                if known < len(ids):
+                    stretches.append((_NEVER, len(ids) - known))
+                upcoming.touch(ids, hits=0)
+                found.append(stretches)
+            self._stretches = found[::-1]
+        return self._stretches
 
     def _hit_tokens(self, capacity: int) -> int:
-        uses, held, heap = self._uses(), {}, []  # type: ignore[var-annotated]
-        start = hit_tokens = 0
-        for request, end in enumerate(self._ends):
-            blocks, leading = 0, True
-            for at in range(start, end):
-                one = self._ids[at]
-                leading = leading and one in held
-                blocks += leading
-                held[one] = uses[at]
-                heapq.heappush(heap, (-uses[at], one))
+        held: dict[int, int] = {}  # next use -> blocks
+        furthest: list[int] = []
+        total = hit_tokens = 0
+        for request, stretches in enumerate(self._next_uses()):
+            blocks = held.pop(request, 0)
+            total -= blocks
             hit_tokens += min(blocks * self.block_tokens, self._prompts[request])
-            while len(held) > capacity:
-                when, one = heapq.heappop(heap)
-                if held.get(one) == -when:
-                    del held[one]
-            start = end
+            for use, count in stretches:
+                if use not in held:
+                    heapq.heappush(furthest, -use)
+                held[use] = held.get(use, 0) + count
+                total += count
+            while total > capacity:
+                use = -furthest[0]
+                gone = min(held.get(use, 0), total - capacity)
+                total -= gone
+                if gone == held.get(use, 0):
+                    heapq.heappop(furthest)
+                    held.pop(use, None)
+                else:
+                    held[use] -= gone
         return hit_tokens

@@ -7,11 +7,12 @@ a plain set of blocks under a replacement policy (LMCache, Mooncake and the host
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from prefixlint.caches import _evict
 from prefixlint.caches._base import Access, Cache, Chainer, Read
+from prefixlint.caches._runs import Runs
 
 FAMILY = "block_hash"
 
@@ -24,11 +25,12 @@ def make(params: Mapping[str, Any]) -> Cache:
 class Pool:
     """vLLM V1's KVCacheManager for one full-attention group (vllm 0.33.0, ``vllm/v1/core``).
 
-    Requests run one after another: look up, allocate, free. A slot that holds a full block keeps its hash in the
-    free queue until it is handed out again. ``queue`` has the hashed slots, first out first; the unhashed ones lie
-    before them (``free_blocks`` prepends them), and since they are alike a count is enough.
+    Requests run one after another: look up, allocate, free. A slot that holds a full block keeps its hash in the free
+    queue until it is handed out again; the unhashed slots lie before all hashed ones (``free_blocks`` prepends them),
+    and since they are alike a count is enough.
 
-    A slot is named by its chain id; when that name is taken (blocks are not de-duplicated), by a negative number.
+    Blocks are not de-duplicated in vLLM: a prompt that ends with a full block computes it again, into a slot of its
+    own. As long as no block has two slots the queue is kept as runs; from the first twin on slot by slot.
     """
 
     def __init__(self, params: Mapping[str, Any]) -> None:
@@ -36,21 +38,19 @@ class Pool:
         self.capacity: int | None = params.get("capacity")
         self.drop_last = bool(params.get("eagle"))
         self.chainer: Chainer = params.get("chainer") or Chainer(self.block_tokens)
-        self.queue: OrderedDict[int, None] = OrderedDict()
+        self._runs = Runs()
+        self._slots: Slots | None = None
         self._unhashed = self.capacity or 0
-        self._twins: dict[int, list[int]] = {}  # chain id -> its slots, oldest first, once it has had two
-        self._owner: dict[int, int] = {}  # negative slot name -> chain id
-        self._names = 0
 
     @property
     def used_tokens(self) -> int:
         """Return the tokens in hashed slots."""
-        return len(self.queue) * self.block_tokens
+        return (len(self._runs) if self._slots is None else len(self._slots.queue)) * self.block_tokens
 
     def peek(self, access: Access) -> int:
         """Return the tokens that a lookup would find."""
         ids = self.chainer.ids(access, access.prompt_tokens)
-        return len(self._match(ids, access.prompt_tokens)) * self.block_tokens
+        return self._hits(ids, access.prompt_tokens) * self.block_tokens
 
     def serve(self, access: Access) -> Read:
         """Run one request: at most (prompt - 1) // block blocks hit, because the last token is always computed."""
@@ -61,49 +61,67 @@ class Pool:
             if -(-stored // size) > self.capacity:  # the answer does not fit: only the prompt is kept
                 stored = prompt
         ids = self.chainer.ids(access, stored)
-        hits = self._match(ids, prompt)
-        evicted = self._store(hits, ids[len(hits) :], partial=stored % size > 0)
-        return Read(len(hits) * size, len(hits) * size, (len(ids) - len(hits)) * size, evicted=evicted)
+        hits = self._hits(ids, prompt)
+        self._store(ids, hits, partial=stored % size > 0)
+        return Read(hits * size, hits * size, (len(ids) - hits) * size)
 
-    def _match(self, ids: list[int], prompt: int) -> list[int]:
-        """Walk the chain until the first miss; return the slots, the oldest one where a block has twins."""
-        limit = (prompt - 1) // self.block_tokens
-        queue, twins, found = self.queue, self._twins, []
-        if twins:
-            for one in ids[:limit]:
-                if one in twins:
-                    found.append(twins[one][0])
-                elif one in queue:
-                    found.append(one)
-                else:
-                    break
-        else:
-            for one in ids[:limit]:
-                if one not in queue:
-                    break
-                found.append(one)
-        if self.drop_last and found:
-            found.pop()
+    def _hits(self, ids: Sequence[int], prompt: int) -> int:
+        limit = min((prompt - 1) // self.block_tokens, len(ids))
+        hits = self._runs.leading(ids, limit) if self._slots is None else self._slots.leading(ids, limit)
+        return hits - 1 if self.drop_last and hits else hits
+
+    def _store(self, ids: Sequence[int], hits: int, *, partial: bool) -> None:
+        """Take the hit slots out of the queue, hand out the oldest ones for what is new, and free all, tail first."""
+        need = len(ids) - hits + partial
+        evictions = 0
+        if self.capacity is not None:
+            evictions = max(need - self._unhashed, 0)
+            self._unhashed = max(self._unhashed - need, 0) + partial
+        if self._slots is None and hits < len(ids) and ids[hits] in self._runs:
+            self._slots = Slots(self._runs.in_order())
+        if self._slots is not None:
+            self._slots.use(ids, hits, evictions)
+            return
+        self._runs.take(ids, hits)
+        self._runs.evict(evictions)
+        self._runs.append(ids)
+
+
+class Slots:
+    """The free queue slot by slot, where one block may lie in several.
+
+    ``queue`` has the hashed slots, first out first. A slot is named by its chain id; when that name is taken, by a
+    negative number. A lookup finds the oldest slot of a block.
+    """
+
+    def __init__(self, ids: Iterable[int]) -> None:
+        self.queue: OrderedDict[int, None] = OrderedDict.fromkeys(ids)
+        self._twins: dict[int, list[int]] = {}  # chain id -> its slots, oldest first, once it has had two
+        self._owner: dict[int, int] = {}  # negative slot name -> chain id
+        self._names = 0
+
+    def leading(self, ids: Sequence[int], limit: int) -> int:
+        """Count the leading blocks that are held."""
+        queue, twins, found = self.queue, self._twins, 0
+        for one in ids[:limit]:
+            if one not in queue and one not in twins:
+                break
+            found += 1
         return found
 
-    def _store(self, hits: list[int], new: list[int], *, partial: bool) -> list[int]:
-        queue, evicted = self.queue, []
-        if self.capacity is not None:
-            need = len(new) + partial
-            if need > self._unhashed:
-                for slot in hits:  # touched slots leave the queue before anything is handed out
-                    queue.move_to_end(slot)
-                evicted = [queue.popitem(last=False)[0] for _ in range(need - self._unhashed)]
-                if self._twins or self._owner:
-                    evicted = [self._forget(slot) for slot in evicted]
-            self._unhashed = max(self._unhashed - need, 0) + partial
-        for one in reversed(new):  # freed tail first, so that tails are evicted before heads
-            if one in queue or one in self._twins:
-                one = self._twin(one)
-            queue[one] = None
-        for slot in reversed(hits):
+    def use(self, ids: Sequence[int], hits: int, evictions: int) -> None:
+        """Touch the hits, evict, then free all slots of the request, tail first."""
+        queue, twins = self.queue, self._twins
+        held = [twins[one][0] if one in twins else one for one in ids[:hits]]
+        if evictions:
+            for slot in held:
+                queue.move_to_end(slot)
+            for _ in range(evictions):
+                self._forget(queue.popitem(last=False)[0])
+        for one in reversed(ids[hits:]):
+            queue[self._twin(one) if one in queue or one in twins else one] = None
+        for slot in reversed(held):
             queue.move_to_end(slot)
-        return evicted
 
     def _twin(self, one: int) -> int:
         slots = self._twins.setdefault(one, [one] if one in self.queue else [])
@@ -115,15 +133,14 @@ class Pool:
         slots.append(name)
         return name
 
-    def _forget(self, slot: int) -> int:
-        """Take an evicted slot off the table of twins; return the chain id that it held."""
+    def _forget(self, slot: int) -> None:
+        """Take an evicted slot off the table of twins."""
         one = self._owner.pop(slot, slot)
         slots = self._twins.get(one)
         if slots is not None:
             slots.remove(slot)
             if not slots:
                 del self._twins[one]
-        return one
 
 
 class BlockSet:
@@ -158,7 +175,7 @@ class BlockSet:
         """Return the tokens that a lookup would find."""
         return self._hit_tokens(access, self._ids(access))[1]
 
-    def _ids(self, access: Access) -> list[int]:
+    def _ids(self, access: Access) -> Sequence[int]:
         tokens = access.stored_tokens if self.with_output else access.prompt_tokens
         return self.chainer.ids(access, tokens)
 
@@ -170,16 +187,18 @@ class BlockSet:
         self._remember(access, ids)
         return Read(tokens, tokens, max(access.prompt_tokens - tokens, 0), evicted=evicted)
 
-    def _hit_tokens(self, access: Access, ids: list[int]) -> tuple[int, int]:
+    def _hit_tokens(self, access: Access, ids: Sequence[int]) -> tuple[int, int]:
         size, prompt = access.block_tokens or self.block_tokens, access.prompt_tokens
         if self.resend and self._alive(self._whole.get((access.scope, access.packed)), access):
             return len(ids), prompt
         limit = (prompt - 1) // size if self.cap_last else len(ids)
-        held, blocks = self.held, 0
-        for one in ids[:limit]:
-            if one not in held or (self.ttl_s is not None and not self._alive(self._used_s.get(one), access)):
-                break
-            blocks += 1
+        if isinstance(self.held, Runs):
+            blocks = self.held.leading(ids, min(limit, len(ids)))
+        else:
+            blocks = next((n for n, one in enumerate(ids[:limit]) if one not in self.held), min(limit, len(ids)))
+        if self.ttl_s is not None:
+            alive = (n for n, one in enumerate(ids[:blocks]) if not self._alive(self._used_s.get(one), access))
+            blocks = next(alive, blocks)
         tokens = min(blocks * size, prompt)
         if self.credit and blocks < len(ids):
             tokens = min(tokens + self._credited(ids[blocks - 1] if blocks else -1), prompt)
@@ -190,7 +209,7 @@ class BlockSet:
             return False
         return self.ttl_s is None or access.at_s is None or access.at_s - used_s <= self.ttl_s
 
-    def _remember(self, access: Access, ids: list[int]) -> None:
+    def _remember(self, access: Access, ids: Sequence[int]) -> None:
         at_s = access.at_s or 0.0
         if self.resend:
             self._whole[(access.scope, access.packed)] = at_s

@@ -16,7 +16,7 @@ from prefixlint.canon import edits as byte_edits
 from prefixlint.canon.changes import changes
 from prefixlint.display import plural
 from prefixlint.errors import FixError, InputError
-from prefixlint.json_spans import Document, Node, parse
+from prefixlint.json_spans import parse
 from prefixlint.model import Edit, FixNote, Json, Request
 
 _TURN_MARKS = ("<|im_start|>", "<|start_header_id|>", "<start_of_turn>", "[INST]", "<|start|>", "<|turn>")
@@ -29,14 +29,14 @@ Orders = dict[frozenset[str], tuple[str, ...]]  # of tool names, by the set of t
 
 @dataclass(slots=True)
 class Draft:
-    """Hold one request while it is worked on; ``old`` never changes, ``new`` is what it is to become."""
+    """Hold one request while it is worked on; ``old`` never changes, ``new`` is what it is to become.
+
+    ``causes`` maps pointers to the causes of forks for which they were changed.
+    """
 
     request: Request
     old: Json
     new: Json
-    document: Document | None = None
-    node: Node | None = None
-    base_byte: int = 0
     causes: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -107,13 +107,7 @@ def fix(run: Run, targets: list[Target]) -> None:
     opened = {t.path: _open(t.path) for t in targets}
     drafts = list(_drafts(run, [t.path for t in targets], opened))
     orders = lock_orders(run, targets[0].path)
-    for draft, new in zip(drafts, canonical([d.old for d in drafts], run.options, orders), strict=True):
-        draft.new = new
-    if len(drafts) > 1:
-        _move(run, drafts, orders)
-    elif drafts and run.options.unsafe and drafts[0].document is not None:
-        _move_alone(run, drafts[0], orders)
-    _verify(run, drafts, orders)
+    _rewrite(run, drafts, orders)
     for draft in drafts:
         if draft.new is not draft.old:
             try:
@@ -124,6 +118,27 @@ def fix(run: Run, targets: list[Target]) -> None:
     for path, file in opened.items():
         if not file.failed:
             run.add(path, file.data, file.edits, file.compression)
+
+
+def _rewrite(run: Run, drafts: list[Draft], orders: Orders) -> None:
+    """Set the new body of every draft: the safe one, and if that proves no worse, the one with all wanted edits."""
+    safe = canonical([d.old for d in drafts], run.options, orders)
+    for draft, new in zip(drafts, safe, strict=True):
+        draft.new = new
+    if len(drafts) > 1:
+        _move(run, drafts, orders)
+    elif drafts and run.options.unsafe and drafts[0].request.text is None:
+        _move_alone(run, drafts[0], orders)
+    message = _fault(run, drafts, orders)
+    if message and run.options.unsafe:
+        run.notes.append(FixNote(drafts[0].path, f"only safe edits were made: with the others {message}"))
+        for draft, new in zip(drafts, safe, strict=True):
+            draft.new, draft.causes = new, {}
+        message = _fault(run, drafts, orders)
+    if message:
+        run.errors.append(FixError(f"{drafts[0].path}: {message}; nothing was written"))
+        for draft in drafts:
+            draft.new = draft.old
 
 
 def canonical(bodies: list[Json], options: FixOptions, orders: Orders) -> list[Json]:
@@ -174,11 +189,12 @@ def _drafts(run: Run, paths: list[str], opened: dict[str, LogFile]) -> Iterator[
     from prefixlint.api import read as reading
 
     left: dict[str, int] = {}
+    interned = splice.Interned()
     for request in reading.open_log(paths).requests():
         if isinstance(request, InputError):
             run.errors.append(request)
             continue
-        draft = _draft(request, opened[request.span.path].data)
+        draft = _draft(request, opened[request.span.path].data, interned)
         if draft is not None:
             yield draft
         elif not request.no_prompt:
@@ -188,36 +204,44 @@ def _drafts(run: Run, paths: list[str], opened: dict[str, LogFile]) -> Iterator[
         run.notes.append(FixNote(path, message))
 
 
-def _draft(request: Request, data: bytes) -> Draft | None:
-    span = request.span
+def _draft(request: Request, data: bytes, interned: splice.Interned) -> Draft | None:
     if request.text is not None:
-        body = {"prompt": decode(data, span.path)}
+        body = {"prompt": decode(data, request.span.path)}
         return Draft(request, body, body)
-    if request.rebuilt or request.tokens is not None or request.no_prompt:
+    if request.rebuilt or request.tokens is not None or request.no_prompt or not request.members:
+        return None
+    if not _is_in_place(request, data):
         return None
     try:
-        document = parse(data[span.start_byte : span.end_byte], path=span.path)
-    except InputError:
+        old = interned.body(request.members)
+    except (ValueError, RecursionError):
         return None
-    node = document.node(request.body_pointer)
-    if node is None or node.kind != "object":
-        return None
-    old = splice.decode(document, node)
-    return Draft(request, old, old, document, node, span.start_byte)
+    return Draft(request, old, old)
+
+
+def _is_in_place(request: Request, data: bytes) -> bool:
+    """Return whether the record that a request is from can be a JSON object that holds its body."""
+    span = request.span
+    return data[span.start_byte : span.start_byte + 1] == b"{" and data[span.end_byte - 1 : span.end_byte] == b"}"
 
 
 def edits_of(draft: Draft, data: bytes) -> list[Edit]:
     """Return the edits of the file that make one request new. Raises FixError when they would do anything else."""
-    if draft.document is None or draft.node is None:
+    if draft.request.text is not None:
         found = list(splice.text_edits(draft.old["prompt"], draft.new["prompt"]))
         rule = next(iter(draft.causes.values()), "trailing-whitespace")
         return [replace(e, rule=rule) for e in to_bytes(draft.old["prompt"], found)]
-    edits = list(splice.splice(draft.document, draft.node, draft.old, draft.new))
-    verify.same(byte_edits.apply(draft.document.data, edits), draft.request.body_pointer, draft.new, draft.path)
+    span, pointer = draft.request.span, draft.request.body_pointer
+    document = parse(data[span.start_byte : span.end_byte], path=draft.path)
+    node = document.node(pointer)
+    if node is None or node.kind != "object":
+        raise FixError(f"{draft.path}: request {span.record} lies inside a string and cannot be edited in place")
+    edits = list(splice.splice(document, node, draft.old, draft.new))
+    verify.same(byte_edits.apply(document.data, edits), pointer, draft.new, draft.path)
     rules = {c.pointer: c.rule for c in changes(draft.old, draft.new)}
     if draft.causes:  # where text moved, lists are out of step, and only changes of whole lists are what they seem
         rules = {p: r for p, r in rules.items() if r in ("tool-order", "key-order")} | draft.causes
-    return [byte_edits.moved(replace(e, rule=e.rule or _rule(rules, e.pointer)), draft.base_byte) for e in edits]
+    return [byte_edits.moved(replace(e, rule=e.rule or _rule(rules, e.pointer)), span.start_byte) for e in edits]
 
 
 def _rule(rules: dict[str, str], pointer: str) -> str:
@@ -235,7 +259,8 @@ def request_with(draft: Draft, body: Json) -> Request:
     """Return the request of a draft with another body, for rendering."""
     if draft.request.text is not None:
         return replace(draft.request, text=body["prompt"])
-    members = {k: splice_dump(v) for k, v in body.items()}
+    known = draft.request.members
+    members = {k: known[k] if v is draft.old.get(k) and k in known else splice_dump(v) for k, v in body.items()}
     return replace(draft.request, members=members)
 
 
@@ -252,24 +277,22 @@ def splice_dump(value: Json) -> bytes:
 
 def shared(drafts: list[Draft], *, new: bool) -> int:
     """Measure how many characters of the prompts begin an earlier prompt alike."""
-    from prefixlint.api.render import render
+    sharing = verify.Sharing()
+    for draft in drafts:
+        scope = f"{draft.request.model}\0{draft.request.scope}"
+        sharing.add(scope, draft.new if new else draft.old)
+    return sharing.total
 
-    return verify.shared_characters(render(request_with(d, d.new if new else d.old)) for d in drafts)
 
-
-def _verify(run: Run, drafts: list[Draft], orders: Orders) -> None:
-    """Check that a second pass changes nothing and that the log shares no less than before; else leave it alone."""
+def _fault(run: Run, drafts: list[Draft], orders: Orders) -> str:
+    """Say what is wrong with the new bodies: a second pass would change them, or the log would share less."""
     if all(d.new is d.old for d in drafts):
-        return
-    message = ""
+        return ""
     now = [d.new for d in drafts]
     if any(a is not b for a, b in zip(canonical(now, run.options, orders), now, strict=True)):
-        message = "a second pass would change the result again; nothing was written"
-    elif len(drafts) > 1:
+        return "a second pass would change the result again"
+    if len(drafts) > 1:
         before, after = shared(drafts, new=False), shared(drafts, new=True)
         if after < before:
-            message = f"the shared prefix would shrink from {before} to {after} characters; nothing was written"
-    if message:
-        run.errors.append(FixError(f"{drafts[0].path}: {message}"))
-        for draft in drafts:
-            draft.new = draft.old
+            return f"the shared prefix would shrink from {before} to {after} characters"
+    return ""

@@ -177,9 +177,13 @@ class Mover:
             pointer = pointer[: pointer.rindex("/tools") + 6] if "/tools" in pointer else pointer
         first = at(self.bodies[before], pointer)
         changed = False
+        known: dict[str, Json] = {}
         for i in range(after, len(self.bodies)):
             own = at(self.bodies[i], pointer)
-            new = _adopted(first, own, fork)
+            new = known.get(own) if type(own) is str else None
+            if new is None:
+                new = _adopted(first, own, fork)
+                known.update({own: new} if type(own) is str else {})
             if not equal(new, own):
                 self.bodies[i], changed = with_value(self.bodies[i], pointer, new), True
         return changed
@@ -195,17 +199,16 @@ class Mover:
         if move.is_header(second, offset):
             return self._pin_line(pointer, first, offset)
         raw = self.drafts[after].request.provider == "raw"
-        variants = {
-            i: text
-            for i, body in enumerate(self.bodies)
-            if isinstance(text := at(body, pointer), str) and (i in (before, after) or move.similar(text, second))
-        }
+        texts = {i: text for i, body in enumerate(self.bodies) if isinstance(text := at(body, pointer), str)}
+        alike = {t for t in dict.fromkeys(texts.values()) if t in (first, second) or move.similar(t, second)}
+        variants = {i: text for i, text in texts.items() if text in alike}
         gap = move.gap_at(variants.values(), second, offset) or move.gap_at(variants.values(), first, offset)
         if gap is None:
             return False
         slot = f"{pointer} {len(self.tried)}"
+        known = {text: move.take_out(text, gap) for text in dict.fromkeys(variants.values())}
         for i, text in variants.items():
-            kept, taken = move.take_out(text, gap)
+            kept, taken = known[text]
             self.values[i][slot] = taken
             self.bodies[i] = (
                 without_empty(with_value(self.bodies[i], pointer, kept), pointer)
@@ -446,7 +449,11 @@ def apply(
     bodies = mover.run()
     noted = {(n.rule, n.pointer) for n in mover.notes}
     left = (f for f in mover.left if (f.cause, f.pointer) not in noted)
-    return bodies, [*mover.notes, *(_reason(f, unsafe=unsafe) for f in left), *map(_finding_note, mover.findings)]
+    return bodies, [
+        *mover.notes,
+        *(_reason(f, unsafe=unsafe, all_roles=all_roles) for f in left),
+        *map(_finding_note, mover.findings),
+    ]
 
 
 def _finding_note(finding: Finding) -> FixNote:
@@ -455,12 +462,12 @@ def _finding_note(finding: Finding) -> FixNote:
     return FixNote(span.path, message, finding.rule, span.record, finding.pointer)
 
 
-def _reason(fork: Fork, *, unsafe: bool) -> FixNote:
+def _reason(fork: Fork, *, unsafe: bool, all_roles: bool) -> FixNote:
     """Say why a fork was left alone, and what to do about it."""
     movable = fork.cause in move.MOVABLE or fork.cause in ("list-order", "role-change", "tool-call-id")
     if movable and not unsafe:
         message = "changes from request to request; --unsafe tells it in the turn it belongs to"
-    elif fork.cause in SPELLINGS:
+    elif fork.cause in SPELLINGS and not all_roles:
         message = "is spelled in two ways in text that the developer did not write; --all-roles makes it equal"
     else:
         message = f"only a person can decide: {advice_on(fork.cause)}"

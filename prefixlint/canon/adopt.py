@@ -29,7 +29,8 @@ def text(first: str, later: str) -> str:
     >>> text('a {"x": 1, "y": 2}\\n\\nb', 'a {"y": 2, "x": 1.0}\\r\\n\\r\\n\\r\\nb c')
     'a {"x": 1, "y": 2}\\n\\nb c'
     """
-    return _forms(first, _documents(first, later))
+    new = _forms(first, _documents(first, later))
+    return first if new.rstrip() == first.rstrip() else new
 
 
 def value(first: Json, later: Json) -> Json:

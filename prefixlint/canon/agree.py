@@ -42,6 +42,10 @@ class Agreement:
     dirty: set[str] = field(default_factory=set)
     ends: dict[tuple[str, str], str] = field(default_factory=dict)
     open_ends: set[str] = field(default_factory=set)
+    seen: set[tuple[str, str]] = field(default_factory=set)
+    # By identity: equal elements of a log are one object, and the bodies that are learned from keep them alive.
+    keys: dict[tuple[str, int], bytes] = field(default_factory=dict)
+    finals: dict[tuple[str, int], Json] = field(default_factory=dict)
 
     def learn(self, body: dict[str, Json]) -> None:
         """Take in the spellings of one body."""
@@ -71,6 +75,13 @@ class Agreement:
         return isinstance(message, dict) and (self.options.all_roles or message.get("role") in DEVELOPER)
 
     def _key(self, kind: str, element: Json) -> bytes:
+        place = (kind, id(element))
+        found = self.keys.get(place)
+        if found is None:
+            found = self.keys[place] = self._key_of(kind, element)
+        return found
+
+    def _key_of(self, kind: str, element: Json) -> bytes:
         walk = Walk(replace(self.options, markers=False), None)
         bare = without_marks(element)
         if kind == "tool":
@@ -82,12 +93,17 @@ class Agreement:
         return digest([kind, form])
 
     def _learn_element(self, kind: str, element: Json) -> None:
+        if (kind, id(element)) in self.keys:
+            return
         group = self.groups.setdefault(self._key(kind, element), Group(element))
         group.spellings.add(digest(without_marks(element)))
         group.marked = group.marked or has_mark(element)
 
     def _learn_text(self, pointer: str, prose: str) -> None:
         """Notice a line that one text of this place spells in other ways than another text does."""
+        if (pointer, prose) in self.seen:
+            return
+        self.seen.add((pointer, prose))
         spelled: dict[str, str] = {}
         for line in prose.split("\n"):
             form = self._text(line + "\n")
@@ -117,6 +133,14 @@ class Agreement:
         return value
 
     def _element(self, kind: str, element: Json) -> Json:
+        place = (kind, id(element))
+        if place not in self.keys:  # not learned from, so nothing keeps it alive
+            return self._form(kind, element)
+        if place not in self.finals:
+            self.finals[place] = self._form(kind, element)
+        return self.finals[place]
+
+    def _form(self, kind: str, element: Json) -> Json:
         group = self.groups.get(self._key(kind, element))
         if group is None or len(group.spellings) < 2:
             return element

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from prefixlint.canon import edits as byte_edits
@@ -21,6 +21,8 @@ from prefixlint.json_spans import Document, Node, escape_token, raw_offset
 from prefixlint.model import Edit, Json
 from prefixlint.prefix import lcp
 
+_SMALL = 64  # bytes below which a list is not worth taking apart
+
 
 def decode(document: Document, node: Node) -> Json:
     """Decode a value with every number as it is written; what cannot be put in order comes as ``Fixed``."""
@@ -28,6 +30,31 @@ def decode(document: Document, node: Node) -> Json:
     if not any(True for _ in document.comments()) and not any(True for _ in document.trailing_commas()):
         return json.loads(raw, parse_int=Number, parse_float=Number, object_pairs_hook=_object)
     return _decoded(document, node)
+
+
+@dataclass(slots=True)
+class Interned:
+    """Decode values so that equal bytes become one object: memory is bounded by what a log says, not by its repeats."""
+
+    known: dict[bytes, Json] = field(default_factory=dict)
+
+    def body(self, members: Mapping[str, bytes]) -> dict[str, Json]:
+        """Decode the members of a body; elements of lists are shared one by one."""
+        return {key: self._member(raw) for key, raw in members.items()}
+
+    def _member(self, raw: bytes) -> Json:
+        if raw[:1] != b"[" or len(raw) < _SMALL:
+            return self._value(raw)
+        import msgspec
+
+        return [self._value(bytes(item)) for item in msgspec.json.decode(raw, type=list[msgspec.Raw])]
+
+    def _value(self, raw: bytes) -> Json:
+        found = self.known.get(raw, self)
+        if found is self:
+            found = json.loads(raw, parse_int=Number, parse_float=Number, object_pairs_hook=_object)
+            self.known[raw] = found
+        return found
 
 
 def _object(members: list[tuple[str, Json]]) -> dict[str, Json]:

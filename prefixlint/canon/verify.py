@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from prefixlint.canon import splice
+from prefixlint.canon.agree import INSTRUCTIONS, TALK, TOOLS, digest, without_marks
 from prefixlint.errors import FixError, InputError
 from prefixlint.json_spans import parse
-from prefixlint.model import Json, Prompt
+from prefixlint.model import Json
 from prefixlint.prefix import lcp
 
 SIBLINGS = 64  # texts compared at a fork; a prompt that shares with none of the latest shares with few
@@ -27,6 +29,8 @@ def same(record: bytes, pointer: str, expected: Json, path: str) -> None:
 
 def equal(left: Json, right: Json) -> bool:
     """Compare two values with the order of their keys and the types and spelling of their numbers."""
+    if left is right:
+        return True
     if isinstance(left, dict) and isinstance(right, dict):
         return list(left) == list(right) and all(equal(left[k], right[k]) for k in left)
     if isinstance(left, list) and isinstance(right, list):
@@ -36,27 +40,65 @@ def equal(left: Json, right: Json) -> bool:
 
 @dataclass(slots=True)
 class Branch:
-    """Hold one piece of prompt that some request sent, and what followed it."""
+    """Hold one element of a prompt that some request sent, and what followed it."""
 
-    next: dict[str, Branch] = field(default_factory=dict)
+    text: str = ""
+    next: dict[bytes, Branch] = field(default_factory=dict)
 
 
-def shared_characters(prompts: Iterable[Prompt]) -> int:
-    """Sum, over the prompts in order, the characters that begin some earlier prompt of the same scope alike."""
-    roots: dict[str, Branch] = {}
-    total = 0
-    for prompt in prompts:
-        branch = roots.setdefault(prompt.scope, Branch())
+@dataclass(slots=True)
+class Sharing:
+    """Measure, request by request, how many characters begin some earlier prompt of the same scope alike.
+
+    Only whole lines and sentences count: half a date that two prompts happen to share is nothing to lose.
+    """
+
+    roots: dict[str, Branch] = field(default_factory=dict)
+    digests: dict[int, tuple[Json, bytes]] = field(default_factory=dict)
+    total: int = 0
+
+    def add(self, scope: str, body: dict[str, Json]) -> None:
+        """Take one body."""
+        branch = self.roots.setdefault(scope, Branch())
         known = True
-        for segment in prompt.segments:
-            piece = f"{segment.role}\0{segment.text}"
-            below = branch.next.get(piece)
+        for element in elements(body):
+            key = self._digest(element)
+            below = branch.next.get(key)
             if below is None:
+                below = Branch(_spelled(element))
                 if known:
-                    total += max((lcp(piece, other) for other in list(branch.next)[-SIBLINGS:]), default=0)
+                    others = list(branch.next.values())[-SIBLINGS:]
+                    same = max((lcp(below.text, other.text) for other in others), default=0)
+                    self.total += _whole(below.text, same)
                     known = False
-                below = branch.next[piece] = Branch()
+                branch.next[key] = below
             elif known:
-                total += len(piece)
+                self.total += len(below.text)
             branch = below
-    return total
+
+    def _digest(self, element: Json) -> bytes:
+        found = self.digests.get(id(element))
+        if found is None or found[0] is not element:
+            found = self.digests[id(element)] = (element, digest(without_marks(element)))
+        return found[1]
+
+
+def elements(body: dict[str, Json]) -> Iterator[Json]:
+    """Yield what a body sends, tools first, each tool, block and message by itself."""
+    config = body.get("toolConfig")
+    first = [body.get(k) for k in TOOLS] + [config.get("tools") if isinstance(config, dict) else None]
+    for part in (*first, *(body.get(k) for k in (*INSTRUCTIONS, *TALK, "prompt"))):
+        if isinstance(part, list):
+            yield from part
+        elif part is not None:
+            yield part
+
+
+def _spelled(element: Json) -> str:
+    text = json.dumps(without_marks(element), ensure_ascii=False)
+    return text.replace("\\n", "\n")
+
+
+def _whole(piece: str, same: int) -> int:
+    """Cut a common beginning back to the end of a line or sentence."""
+    return same if same == len(piece) else max(piece.rfind("\n", 0, same), piece.rfind(". ", 0, same)) + 1

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from prefixlint.display import escape, plural
-from prefixlint.model import Fixed, FixResult
+from prefixlint.model import Fixed, FixNote, FixResult
 
 _CONTEXT = 2
 _WIDTH = 160  # columns of one line of a diff; longer ones are cut around what differs
@@ -18,14 +18,25 @@ def fix_report(result: FixResult, *, written: bool) -> str:
     """Write one line for each changed file, then what was left alone and why, then the sum."""
     verb = "rewrote" if written else "would rewrite"
     lines = [f"{verb} {f.path}: {_rules(f)}" for f in result.files if f.changed]
-    for note in result.notes:
-        place = f"{note.path}#{note.record}" if note.record else note.path
-        rule = f" [{note.rule}]" if note.rule else ""
-        lines.append(f"left alone {place} {note.pointer}:{rule} {escape(note.message)}".replace(" :", ":"))
+    lines += _notes(result.notes)
     changed = sum(f.changed for f in result.files)
     same = len(result.files) - changed
     lines.append(f"{plural(changed, 'file')} {'rewritten' if written else 'to rewrite'}, {same} canonical already")
     return "\n".join(lines) + "\n"
+
+
+def _notes(notes: tuple[FixNote, ...]) -> Iterator[str]:
+    """Write what was left alone, one line for all places with the same reason in a file."""
+    groups: dict[tuple[str, str, str], list[FixNote]] = {}
+    for note in notes:
+        groups.setdefault((note.path, note.rule, note.message), []).append(note)
+    for (path, rule, message), group in groups.items():
+        first = group[0]
+        place = f"{path}#{first.record}" if first.record else path
+        more = f" (and {len(group) - 1} more)" if len(group) > 1 else ""
+        pointer = f" {first.pointer}" if first.pointer else ""
+        name = f" [{rule}]" if rule else ""
+        yield f"left alone {place}{pointer}{more}:{name} {escape(message)}"
 
 
 def fix_diff(result: FixResult) -> str:

@@ -16,7 +16,6 @@ from prefixlint.api.fix_logs import canonical, edits_of
 from prefixlint.api.read import request_of
 from prefixlint.api.render import render
 from prefixlint.canon import edits, splice
-from prefixlint.json_spans import parse
 from tests.canon.bodies import EXAMPLES, SAFE, SAFE_ALL_ROLES, body_of, seeds
 
 some = settings(max_examples=EXAMPLES // 5, deadline=None, suppress_health_check=list(HealthCheck))
@@ -24,11 +23,11 @@ some = settings(max_examples=EXAMPLES // 5, deadline=None, suppress_health_check
 
 def fixed(datas: list[bytes], *, all_roles: bool) -> list[bytes]:
     """Canonicalize the bytes of bodies as one log, as ``fix`` does before it looks for forks."""
-    drafts = []
+    drafts, interned = [], splice.Interned()
     for data in datas:
-        document = parse(data)
-        value = splice.decode(document, document.root)
-        drafts.append(LogDraft(request_of(data), value, value, document, document.root))
+        request = request_of(data)
+        value = interned.body(request.members)
+        drafts.append(LogDraft(request, value, value))
     for draft, new in zip(drafts, canonical([d.old for d in drafts], FixOptions(all_roles=all_roles), {}), strict=True):
         draft.new = new
     return [

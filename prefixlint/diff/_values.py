@@ -42,12 +42,16 @@ _DAYS = (
 _DATED = re.compile(
     rf"(?i)(?<!\w)(?:(?:{_MONTHS})\w{{0,7}}\.?|{_DAYS})(?!\w)|[年月日]|\d[년월일]|\d{{1,4}}[./-]\d{{1,2}}[./-]\d{{1,4}}"
 )
-_DAY_OF = re.compile(rf"(?i)\d{{1,4}}\.?\s?(?:de\s)?(?:{_MONTHS})|(?:{_MONTHS})\w{{0,7}}\.?\s\d|\d\s?[年月日년월일]|\d[./-]\d{{1,2}}[./-]")
+_DAY_OF = re.compile(
+    rf"(?i)\d{{1,4}}\.?\s?(?:de\s)?(?:{_MONTHS})|(?:{_MONTHS})\w{{0,7}}\.?\s\d|\d\s?[年月日년월일]|\d[./-]\d{{1,2}}[./-]"
+)
 _CLOCK = re.compile(r"(?<!\d)\d{1,2}\s?[:hH時时点]\s?\d{2}(?!\d)|\d\s?(?:am|pm|Uhr|時|时)(?!\w)|[上下]午\d|午[前後]\d")
 _ID = re.compile(r"[A-Za-z0-9][\w+/=:.~-]{3,}")
 _EDGE = re.compile(r"[^\s\"'`<>(){}\[\],;|=：:，。；]")
 # Shapes that leave no doubt once two requests differ in them, however harmless each may look by itself.
-PROVEN = frozenset(("timestamp", "date", "epoch", "uuid", "commit-hash", "relative-time-phrase", "temp-path", "random-id"))
+PROVEN = frozenset(
+    ("timestamp", "date", "epoch", "uuid", "commit-hash", "relative-time-phrase", "temp-path", "random-id")
+)
 RULES_BY_LABEL = ("user-or-host", "cwd-or-env", "git-status")
 LINE_CHARS = 300
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 from prefixlint.prefix import lcp
 
 ANCHOR_CHARS = 12  # this many equal characters behind a difference say that the texts are in step again
 REACH_CHARS = 4_000
+SKETCH_CHARS = 20_000
+MOST_WORDS = 1_000
 _WORD = re.compile(r"\w+|[^\w\s]|\s+")
 
 
@@ -93,9 +97,13 @@ def similarity(left: str, right: str) -> float:
 
 
 def _by_words(left: str, right: str) -> float:
-    ours, theirs = left[:20_000].split(), right[:20_000].split()
+    """Compare words: all of them if they are the same in another order, else those in the same order."""
+    ours, theirs = left[:SKETCH_CHARS].split(), right[:SKETCH_CHARS].split()
     if not ours or not theirs:
         return 0.0
-    shared = set(ours) & set(theirs)
-    kept = sum(len(w) for w in ours if w in shared) + sum(len(w) for w in theirs if w in shared)
-    return kept / (sum(map(len, ours)) + sum(map(len, theirs)))
+    first, second = Counter(ours), Counter(theirs)
+    size = sum(map(len, ours)) + sum(map(len, theirs))
+    kept = sum(2 * len(w) * n for w, n in (first & second).items()) / size
+    if kept < 0.3 or kept >= 0.9 or len(ours) + len(theirs) > MOST_WORDS:
+        return kept
+    return SequenceMatcher(None, ours, theirs, autojunk=False).ratio()

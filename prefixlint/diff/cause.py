@@ -94,7 +94,6 @@ class Clash:
         """Say whether the fork lies in the conversation itself."""
         return self.place.part is self.after.layout.PARTS[-1] and not self.in_lead
 
-
     @property
     def generated(self) -> bool:
         """Say whether the model wrote what differs, so that no label in it speaks of the client."""

@@ -141,7 +141,12 @@ class Engine:
         if arrival.relation == "same" and strand is not None and strand.last.talk.ids != sequence.talk.ids:
             return Step(sequence, arrival, strand, None, None, strand.last)
         kept = self.tracker.keep(
-            sequence, strand=strand, growing=growing, request=request, relation=arrival.relation, forked=fork is not None
+            sequence,
+            strand=strand,
+            growing=growing,
+            request=request,
+            relation=arrival.relation,
+            forked=fork is not None,
         )
         self.tracker.settle(kept, sequence)
         return Step(sequence, arrival, kept, before, fork, previous, self._place if fork else None)

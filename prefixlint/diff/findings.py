@@ -228,9 +228,7 @@ class Watch:
         return any(self._store.role(i) in ASSISTANT_ROLES for i in after.conversation[: len(before.conversation) + 1])
 
     def _split(self, key: str, before: Sequence, after: Span) -> None:
-        text = (
-            f"{key} changes although the prompt goes on unchanged: the {before.tokens} tokens before are looked up elsewhere"
-        )
+        text = f"{key} changes although the prompt goes on unchanged: the {before.tokens} tokens before are looked up elsewhere"
         self._add("routing-key", before.span, f"/{key}", text, "warning", related=(after,))
 
     def _spread(self, keys: dict[str, bytes], step: Step) -> None:

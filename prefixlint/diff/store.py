@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import weakref
 from array import array
 from collections import OrderedDict
 from collections.abc import Callable
@@ -37,6 +38,7 @@ class Store:
         self._tokens: dict[str, array[int]] = {}
         self.duplicates: dict[int, tuple[str, ...]] = {}
         self._spool: IO[bytes] = tempfile.SpooledTemporaryFile(SPOOL_BYTES)  # noqa: SIM115 - lives as long as the store
+        weakref.finalize(self, self._spool.close)
         self._end = 0
         self._decoded: OrderedDict[int, Element] = OrderedDict()
         self._decoded_chars = 0
@@ -82,6 +84,10 @@ class Store:
         self._role_of.append(_index(self._roles, element.role))
         self.chars.append(sum(len(p.text) for p in element.pieces))
         self._remember(len(self._offsets) - 1, element)
+
+    def close(self) -> None:
+        """Drop the spool."""
+        self._spool.close()
 
     def role(self, index: int) -> str:
         """Return who speaks in an element."""

@@ -148,13 +148,19 @@ def _place(span: Span) -> str:
 def _strips(strips: Strips, found: DiffResult) -> list[dict[str, Json]]:
     site_of = {(s.pointer, s.cause): n for n, s in enumerate(found.sites[:MOST_SITES])}
     out: list[dict[str, Json]] = []
-    for name, rows in strips.rows.items():
+    lost = {name: sum(c[1] for r in rows for c in r.cells if c[2] == "repeated") for name, rows in strips.rows.items()}
+    for name, rows in sorted(strips.rows.items(), key=lambda item: -lost[item[0]]):
         lines = [
             {"label": r.label, "cells": [list(c) for c in r.cells], "site": _site_of(r.fork, found, site_of)}
             for r in rows
         ]
-        out.append({"session": escape(name), "note": plural(strips.requests[name], "request"), "rows": lines})
+        out.append({"session": escape(name), "note": _note(strips.requests[name], lost[name]), "rows": lines})
     return out
+
+
+def _note(requests: int, lost: int) -> str:
+    again = f", {lost:,} tokens computed again" if lost else ""
+    return plural(requests, "request") + again
 
 
 def _site_of(fork: int | None, found: DiffResult, site_of: dict[tuple[str, str], int]) -> int | None:

@@ -3,6 +3,8 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const number = new Intl.NumberFormat("en-US");
 const n = (value) => number.format(Math.round(value));
+const short = new Intl.NumberFormat("en-US", {notation: "compact", maximumSignificantDigits: 3});
+const brief = (value) => short.format(value);
 const percent = (part, whole) => (whole ? (100 * part / whole).toFixed(1) + " %" : "–");
 const money = (usd) => (usd == null ? "" : "$" + (usd < 0.01 ? usd.toFixed(4) : usd.toFixed(2)));
 
@@ -119,10 +121,10 @@ function charts() {
   const share = (v) => (100 * v).toFixed(0) + " %";
   const all = [
     chart("Hit rate over time", c.hit_rate, {x: (v) => c.time_labels ? clock(v) : "request " + n(v), y: share, max: 1, summary: c.hit_rate_note}),
-    chart("Tokens held over time", c.memory, {x: (v) => c.time_labels ? clock(v) : "request " + n(v), y: n, summary: c.memory_note}),
-    chart("Hit rate by cache size", c.capacity, {x: (v) => n(v) + " tok", y: share, max: 1, log: true, summary: c.capacity_note}),
+    chart("Tokens held over time", c.memory, {x: (v) => c.time_labels ? clock(v) : "request " + n(v), y: brief, summary: c.memory_note}),
+    chart("Hit rate by cache size", c.capacity, {x: (v) => brief(v) + " tokens", y: share, max: 1, log: true, summary: c.capacity_note}),
     chart("Pauses between requests of a session", c.gaps, {x: (v) => v < 120 ? n(v) + " s" : n(v / 60) + " min", y: share, max: 1, log: true, summary: c.gaps_note}),
-    chart("Cached tokens: predicted and recorded", c.observed, {x: (v) => "request " + n(v), y: n, summary: c.observed_note}),
+    chart("Cached tokens: predicted and recorded", c.observed, {x: (v) => "request " + n(v), y: brief, summary: c.observed_note}),
   ].filter(Boolean);
   return all.length ? section("Hit rate, memory, time", null, make("div", {class: "charts"}, all)) : null;
 }
@@ -139,7 +141,8 @@ function branch(node, widest) {
 
 function tree() {
   if (!data.tree.length) return null;
-  const widest = Math.max(1, ...data.tree.map((node) => node.tokens));
+  const heaviest = (nodes) => nodes.reduce((most, node) => Math.max(most, node.tokens, heaviest(node.children)), 1);
+  const widest = heaviest(data.tree);
   return section("Radix tree", "Each line is a stretch of prompt that all requests below it share. Red: it begins where prefixes fork.",
     make("ul", {class: "tree"}, data.tree.map((node) => branch(node, widest))));
 }

@@ -14,6 +14,7 @@ from prefixlint.code._values import UNKNOWN, Taint, Value, concat, flatten, step
 if TYPE_CHECKING:
     from prefixlint.code._engine import ClassRef, Closure, Engine
 
+SHORT = 800  # bytes of a function that is run anew for each set of constant arguments
 CONSTRUCTORS = ("__init__", "__post_init__", "constructor", "initialize", "init")
 
 # Calls whose result is their text arguments in another form.
@@ -193,19 +194,37 @@ def _known(engine: Engine, node: ir.Call, target: Value, args: Args) -> Value | 
 
 def run(engine: Engine, node: ir.Call, closure: Closure, args: Args) -> Value:
     """Run a known function inline; equal plain calls are run once."""
-    values = args.values()
-    is_plain = closure.bound is None and all(not (v.taints or v.items or v.fields or v.ref or v.unordered) for v in values)
-    key = (id(closure.func), len(engine.loops) > 0, tuple((n, v.text, v.size) for n, v in args.named.items()), tuple((v.text, v.size) for v in args.plain))
-    if is_plain and key in engine.memo:
-        return engine.memo[key]
+    key, store = _memo_key(engine, closure, args)
+    known = store.get(key)
+    if known is not None:
+        return known[0]
     place = engine.place(node)
     label = f"{engine.text(node.func)}(...)"
     passed = Args([stepped(v, place, label) for v in args.plain], {k: stepped(v, place, label) for k, v in args.named.items()}, args.is_open)
     result = engine.invoke(closure, bind(engine, closure, passed))
     result = stepped(result, place, label) if result.taints else result
-    if is_plain:
-        engine.memo[key] = result
+    store[key] = (result, args, closure)  # the arguments stay alive, so that no other object gets their id
     return result
+
+
+def _memo_key(engine: Engine, closure: Closure, args: Args) -> tuple[object, dict[object, tuple[Value, Args, Closure]]]:
+    values = args.values()
+    bound = closure.bound
+    is_plain = not any(v.taints or v.items or v.fields or v.unordered or v.ref for v in values)
+    if is_plain and (bound is None or not any(v.taints or v.unordered for v in (bound.fields or {}).values())):
+        # A summary: equal for all callers, so it outlives the file. Short functions are told apart by constants.
+        is_short = closure.func.end - closure.func.start < SHORT
+        texts = tuple(v.text for v in values) if is_short else ()
+        return (id(closure.func), id(bound.ref) if bound is not None else 0, texts, bool(engine.loops)), engine.summaries
+    plain = tuple(_value_key(v) for v in args.plain)
+    named = tuple((n, _value_key(v)) for n, v in args.named.items())
+    return (id(closure.func), id(bound), bool(engine.loops), engine.is_tail, plain, named), engine.memo
+
+
+def _value_key(value: Value) -> object:
+    if value.taints or value.items or value.fields or value.unordered or value.ref:
+        return id(value)
+    return value.text, value.size
 
 
 def new(engine: Engine, node: ir.Call, owner: ClassRef, args: Args) -> Value:

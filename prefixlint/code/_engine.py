@@ -16,8 +16,9 @@ from prefixlint.code import _ir as ir
 from prefixlint.code._lang import Lang
 from prefixlint.code._values import UNKNOWN, Place, Taint, Value, concat, stepped, union
 
-DEPTH = 9  # calls followed inside each other
-BUDGET = 400_000  # nodes evaluated for one file, so that generated code cannot stall a run
+DEPTH = 6  # calls followed inside each other
+BUDGET = 200_000  # nodes evaluated for one file, so that generated code cannot stall a run
+ROOT_BUDGET = 15_000  # nodes evaluated for one function with all that it calls
 
 
 @dataclass(slots=True)
@@ -140,7 +141,10 @@ class Engine:
     found: dict[tuple[str, Place], _sinks.Found] = field(default_factory=dict)
     frames: list[Frame] = field(default_factory=list)
     loops: list[Active] = field(default_factory=list)
-    memo: dict[Any, Value] = field(default_factory=dict)
+    memo: dict[Any, Any] = field(default_factory=dict)
+    summaries: dict[Any, Any] = field(default_factory=dict)
+    increments: dict[int, set[str]] = field(default_factory=dict)
+    marks: dict[int, str] = field(default_factory=dict)
     budget: int = BUDGET
     outer_before: int = 0
     is_tail: bool = False
@@ -224,8 +228,11 @@ class Engine:
         """Run a function with unknown arguments."""
         func = closure.func
         args = {p.name: self.parameter(p, closure) for p in func.params if not (closure.bound and p.name == func.self_name)}
-        self.budget = max(self.budget, BUDGET // 4)
-        return self.invoke(closure, args)
+        left = self.budget
+        self.budget = granted = min(left, ROOT_BUDGET)
+        result = self.invoke(closure, args)
+        self.budget += left - granted
+        return result
 
     def call_decorated(self, node: ir.Func, value: Value) -> None:
         """Run a function as its decorators left it, so that what they add reaches the sink of its name."""

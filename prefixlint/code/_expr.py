@@ -416,7 +416,7 @@ def class_(engine: Engine, node: ir.Class) -> Value:
     scope = Scope({}, engine.frame.scope)
     methods = {f.name: f for f in node.body if isinstance(f, ir.Func) and f.name}
     ref = ClassRef(node, engine.module, engine.frame.scope, methods, {}, bases)
-    ref.counters = _sinks.incremented([*node.body]) | {c for b in bases for c in b.counters}
+    ref.counters = _sinks.incremented(engine, node) | {c for b in bases for c in b.counters}
     frame = Frame(engine.module, scope, None, owner=ref)
     engine.frames.append(frame)
     for item in node.body:
@@ -527,7 +527,7 @@ def loop(engine: Engine, node: ir.Loop) -> Value:
     engine.loops.append(Active(node, _sinks.words(node.source) if node.source else frozenset(), order))
     if node.target is not None:
         engine.assign_quietly(node.target, _sinks.loop_value(engine, node, source))
-    for counter in sorted(_sinks.incremented(node.body)):
+    for counter in sorted(_sinks.incremented(engine, node)):
         if counter in before and _sinks.is_counter(counter):
             engine.frame.scope.names[counter] = _sinks.counter_value(engine, node, counter)
     engine.eval(node.test)

@@ -209,13 +209,15 @@ def _flips(
         name = ir.dotted(value)
         if name and rule:
             _reassigned(engine, module, rule, name, inside, call, func, loop)
+    fresh = {ir.dotted(t) for n in inside if isinstance(n, ir.Assign) and not n.op for t in n.targets}
     for node in inside:
         if isinstance(node, ir.Assign):
-            _spread_flip(engine, module, node, call)
+            _spread_flip(engine, module, node, call, fresh)
 
 
-def _spread_flip(engine: Engine, module: Module, node: ir.Assign, call: ir.Call) -> None:
+def _spread_flip(engine: Engine, module: Module, node: ir.Assign, call: ir.Call, fresh: set[str]) -> None:
     spreads = {ir.dotted(v) for k, v in call.named if k is None} | {ir.dotted(a) for a in call.args}
+    spreads -= fresh  # made anew for each call
     for target in node.targets:
         if isinstance(target, ir.Index) and isinstance(target.key, ir.Const) and target.key.text and ir.dotted(target.base) in spreads:
             key = _names.snake(target.key.text)
@@ -325,7 +327,9 @@ def _is_self_window(engine: Engine, module: Module, node: ir.Node) -> bool:
     target = ir.dotted(node.targets[0])
     if isinstance(node.targets[0], ir.Index) and isinstance(node.targets[0].key, ir.Slice):
         target = ir.dotted(node.targets[0].base)
-    if not target or not _names.is_history(target.rsplit(".", 1)[-1]):
+    if not target or not _names.is_history(target.rsplit(".", 1)[-1]) or target.count(".") > 1:
+        return False
+    if "." in target and target.split(".")[0] not in module.lang.self_names:
         return False
     return any(_cuts(engine, module, n, target) for n in ir.walk([node.value]))
 

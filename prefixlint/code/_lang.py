@@ -59,6 +59,9 @@ def table(text: str) -> dict[str, Source]:
 
 def lookup(found: dict[str, Source], path: str) -> Source | None:
     """Find the longest matching suffix of a dotted path."""
+    last = path.rsplit(".", 1)[-1]
+    if last not in _last_words(id(found), found):
+        return None
     if path in found:
         return found[path]
     at = path.find(".")
@@ -69,6 +72,16 @@ def lookup(found: dict[str, Source], path: str) -> Source | None:
         at = path.find(".", at + 1)
     last = path.rfind(".")
     return found.get(path[last:]) if last >= 0 else None
+
+
+_lasts: dict[int, frozenset[str]] = {}
+
+
+def _last_words(key: int, found: dict[str, Source]) -> frozenset[str]:
+    # The tables are module constants, so their ids are stable; most calls end in a word that no source has.
+    if key not in _lasts:
+        _lasts[key] = frozenset(name.rsplit(".", 1)[-1] for name in found)
+    return _lasts[key]
 
 
 HAS_TIME = re.compile(r"%[-_0#^]?[HIMSfspcXTRrQLN]|[Hhms]{1,2}:|:[ms]{2}|\bss\b|T?HH|\bepoch\b|RFC|ISO|15:04|:05|3:04")

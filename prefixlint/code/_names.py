@@ -34,8 +34,9 @@ _TOOLS = re.compile(
 )
 _NOT_TOOLS = re.compile(r"(?:^|_)(?:used|called|num|count|max|has|is|enable|disable|missing|unknown|failed|handle|execute|run|call|invoke)_")
 _TOOL_TYPE = re.compile(
-    r"(?:^|[^A-Za-z])(?:\w*[a-z._])?(?:Tool|FunctionDeclaration|FunctionDefinition)"
-    r"(?:s|Def|Definition|Spec|Param|Schema|Info|Descriptor|Declaration|UnionParam|Union|Config|Description)*(?:[^a-z]|$)"
+    r"(?:\[|<|List|Seq|Array|Vec|\[\]|^\*|Iterable|Collection|Tuple|Dict|Map)"
+    r".*?(?<![A-Za-z])(?:[A-Z]\w*?|\w+[.:_]+)?(?:Tool|FunctionDeclaration|FunctionDefinition)"
+    r"(?:s|Def|Definition|Spec|Param|Schema|Info|Descriptor|Declaration|UnionParam|Union|Config|Description)*(?![A-Za-z0-9_])"
 )
 _HISTORY = re.compile(
     r"^(?:(?:chat|message|messages|conversation|dialog|dialogue|session|full|agent|prior|past|previous|all|llm|api|request)_)?"

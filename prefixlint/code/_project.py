@@ -11,7 +11,7 @@ from types import ModuleType
 
 from prefixlint import registry
 from prefixlint.code import _hazards, _ir, _names, _sinks
-from prefixlint.code._engine import Engine, Module, Scope
+from prefixlint.code._engine import BUDGET, Engine, Module, Scope
 from prefixlint.code._lang import Lang
 from prefixlint.code._values import UNKNOWN, Value
 
@@ -55,6 +55,8 @@ class Project:
         module = self.modules.get(path) or self._module(path, tree, data, lang)
         self.modules[path] = module
         self.engine.found = {}
+        self.engine.memo = {}
+        self.engine.budget = BUDGET
         self.engine.run_roots(module)
         _hazards.scan(self.engine, module)
         return list(self.engine.found.values())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from prefixlint.code import _expr, _names
@@ -51,7 +52,7 @@ _LLM_CALL = re.compile(
 )
 _LLM_NAME = re.compile(r"(?:^|_)(?:llm|model|chat|chain|client|agent|gpt|claude|gemini|openai|anthropic|lm|engine|generator|completion|pipeline|pipe)(?:_|$|\d)")
 _LLM_VERB = re.compile(r"^(?:chat|generate|invoke|ainvoke|complete|acomplete|stream|astream|run|predict|apredict|ask|send|respond|batch|call|__call__|send_message|prompt|query)$")
-_AGENT = re.compile(r"(?:Agent|Crew|Assistant|GenerativeModel|ChatEngine|Task|Session|ChatBot|LanguageModelSession)$")
+_AGENT = re.compile(r"(?:Agent|Crew|Assistant|GenerativeModel|ChatEngine|Task|ChatBot|LanguageModelSession)$")
 _SYSTEM_CTOR = re.compile(r"^(?:chat_?)?(?:.*_)?(?:system|developer)_?(?:chat_?)?(?:message|prompt|msg)?(?:_(?:param|prompt|template|args|prompt_template|content|chunk))*$")
 _USER_CTOR = re.compile(r"^(?:.*_)?(?:human|user)_?(?:chat_?)?(?:message|msg)(?:_(?:param|prompt|template|prompt_template|args))*$")
 _OTHER_CTOR = re.compile(r"^(?:.*_)?(?:ai|assistant|tool|function)_?(?:message|msg)(?:_param)?$")
@@ -67,6 +68,7 @@ _TALK = re.compile(r"(?im)\bmodel\s*[:=]|\bassistant\b|^you are\b|\bagents?\b|kn
 _VOLATILE = frozenset("timestamp date epoch uuid random-id counter commit-hash temp-path user-or-host git-status cwd-or-env".split())
 
 
+@lru_cache(maxsize=4096)
 def words(node: ir.Node | None) -> frozenset[str]:
     """List all names in an expression."""
     if node is None:
@@ -83,8 +85,15 @@ def is_counter(name: str) -> bool:
     return bool(_COUNTER.search(spelled)) and "token" not in spelled and "cost" not in spelled
 
 
-def incremented(nodes: list[ir.Node]) -> set[str]:
-    """List the names that are increased by one somewhere below."""
+def incremented(engine: Engine, node: ir.Loop | ir.Class) -> set[str]:
+    """List the names that are increased by one somewhere in a loop or class."""
+    found = engine.increments.get(id(node))
+    if found is None:
+        found = engine.increments[id(node)] = _incremented(node.body)
+    return found
+
+
+def _incremented(nodes: list[ir.Node]) -> set[str]:
     found: set[str] = set()
     for node in ir.walk(nodes):
         if isinstance(node, ir.Assign) and node.op == "+" and isinstance(node.value, ir.Const) and node.value.number:
@@ -151,6 +160,8 @@ def verdict(engine: Engine, taint: Taint, part: str, flat: Flat, before: int, *,
     rule = taint.rule
     if taint.detail == "window":
         return rule if part == "messages" else ""
+    if not taint.place.path or (rule == "key-order" and part == "messages" and taint.confidence == "low"):
+        return ""  # a container that is never walked over in sight; tool arguments in a history
     if taint.loop and not any(a.node.start + 1 == taint.loop for a in engine.loops):
         return ""
     if rule == "image-reencode":
@@ -326,7 +337,13 @@ def _strong_keys(engine: Engine, fields: dict[str, Value], keys: dict[str, str],
             fire(engine, [("system", value)], node, key)
 
 
+_TOOL_TEXT = frozenset("name description parameters input_schema inputSchema schema function".split())
+
+
 def _tool(engine: Engine, fields: dict[str, Value], node: ir.Node) -> None:
+    if isinstance(node, ir.Call):
+        fields = {k: v for k, v in fields.items() if k in _TOOL_TEXT}
+    fields = {k: v for k, v in fields.items() if v.ref is None}
     kept = [Value(tuple(t for t in flatten(v).taints if not t.loop), HOLE) for v in fields.values()]
     fire(engine, [("tools", Value(items=kept))], node, "tool definition")
 
@@ -350,9 +367,11 @@ def call_ids(engine: Engine, fields: dict[str, Value], kind: str) -> None:
 
 def _rebuilds(engine: Engine) -> bool:
     start = engine.frame.func.start if engine.frame.func is not None else 0
+    if engine.frame.func is not None and _NOT_CONVERT.search(_names.snake(engine.frame.func.name)):
+        return False
     for active in engine.loops:
         if any(_names.is_history(w) for w in active.names) and not any(
-            re.search(r"response|choices|output|chunk|delta|candidate|completion|result|stream|event", _names.snake(w)) for w in active.names
+            re.search(r"response|choices|output|chunk|delta|candidate|completion|result|stream|event|contents|parts", _names.snake(w)) for w in active.names
         ):
             return True
     func = engine.frame.func
@@ -373,20 +392,26 @@ def routing(engine: Engine, fields: dict[str, Value], node: ir.Node) -> None:
                 _report(engine, rule, taint, node, key, "setting", "high")
 
 
-def called(engine: Engine, node: ir.Call, path: str, receiver: Value | None, args: Args) -> None:
-    """See whether a call sends a prompt, and check its parts."""
-    named_args = dict(args.named)
+@lru_cache(maxsize=20000)
+def call_kind(path: str) -> tuple[str, bool, bool]:
+    """Return the spelled method of a call, whether it sends a prompt by name alone, and whether it makes an agent."""
     spelled = ".".join(_names.snake(p.removesuffix("()")) for p in path.split(".")) if path else ""
     method = spelled.rsplit(".", 1)[-1]
     head = spelled.rsplit(".", 2)[-2] if spelled.count(".") else ""
     is_llm = bool(_LLM_CALL.search(spelled)) or (bool(_LLM_VERB.match(method)) and bool(_LLM_NAME.search(head)))
+    return method, is_llm, bool(_AGENT.search(path.rsplit(".", 1)[-1]))
+
+
+def called(engine: Engine, node: ir.Call, path: str, receiver: Value | None, args: Args) -> None:
+    """See whether a call sends a prompt, and check its parts."""
+    named_args = dict(args.named)
+    method, is_llm, is_agent = call_kind(path)
     if args.plain and args.plain[0].fields is not None and not args.plain[0].role and not args.named:
         fields = args.plain[0].fields
         if is_llm or _is_request(fields):
             named_args = {**fields, **named_args}
     keys = {_names.snake(k) for k in named_args}
     last = path.rsplit(".", 1)[-1]
-    is_agent = bool(_AGENT.search(last))
     is_llm = is_llm or ("messages" in keys and bool(keys & (_SETTINGS | {"system"}))) or is_agent
     parts = [p for k, v in named_args.items() if (p := _argument(engine, _names.snake(k), v, is_llm=is_llm, is_agent=is_agent))]
     parts += _positional(engine, method, args, is_llm=is_llm and not is_agent)
@@ -488,7 +513,7 @@ def decorated(engine: Engine, func: ir.Func, decorator: ir.Node, value: Value) -
     path = ir.dotted(decorator).replace("()", "")
     part = _DECORATED.get(path.rsplit(".", 1)[-1])
     if part and ("." in path or part == "system"):
-        engine.memo[("part", id(func))] = Value(name=part)
+        engine.marks[id(func)] = part
 
 
 def returned(engine: Engine, func: ir.Func, value: Value) -> None:
@@ -496,8 +521,7 @@ def returned(engine: Engine, func: ir.Func, value: Value) -> None:
     _pending_order(engine)
     if value is UNKNOWN or engine.is_tail:
         return
-    marked = engine.memo.get(("part", id(func)))
-    part = marked.name if marked is not None else engine.options.names.get(func.name, "")
+    part = engine.marks.get(id(func)) or engine.options.names.get(func.name, "")
     if not part and engine.module.has_evidence:
         part = _names.builds(func.name)
     if not part and func.returns and _names.is_tool_type(func.returns):
@@ -512,7 +536,11 @@ def _fire_returned(engine: Engine, func: ir.Func, value: Value, part: str) -> No
     flat = flatten(value)
     if not flat.taints:
         return
-    taints = tuple(t for t in flat.taints if not t.loop)
+    taints = tuple(t for t in flat.taints if not t.loop and t.place.path)
+    if part == "tools" and engine.module.lang.unordered_types and engine.module.lang.unordered_types.search(func.returns):
+        return
+    if part == "tools" and not _names.builds(func.name) and value.items is None:
+        return
     if part == "tools":
         taints = tuple(t for t in taints if t.detail == "order" or (t.rule in _VOLATILE and t.rule not in ("cwd-or-env", "user-or-host")))
     if part == "messages":

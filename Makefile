@@ -26,7 +26,7 @@ bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/run.py
 
 fuzz: $(VENV)/.ready
-	PREFIXLINT_FUZZ=50000 $(BIN)/python -m pytest -n auto -m slow
+	PREFIXLINT_FUZZ=50000 $(BIN)/python -m pytest -n auto tests/tokens tests/canon tests/diff
 
 clean:
 	rm -rf $(VENV) dist build

@@ -68,7 +68,7 @@ def _inputs(inputs: tuple[InputFile, ...], options: ReportOptions) -> Iterator[s
 
 
 def _summary(result: DiffResult, options: ReportOptions) -> Iterator[str]:
-    exact = "exact" if result.exact else "estimate: this vendor's tokenizer is not public"
+    exact = "exact" if result.exact else "an estimate; --tokenizer FILE makes it exact where the vocabulary is public"
     total = result.prompt_tokens
     yield (
         f"  {plural(result.requests, 'request')} in {plural(result.sessions, 'session')}, "
@@ -120,7 +120,14 @@ def _site(rank: int, site: Site, fork: Fork, options: ReportOptions) -> Iterator
     yield f"     {_place(fork.before)} -> {_place(fork.after)}, token {fork.token}{_offset(fork)}{_also(fork)}"
     yield from _sides(fork, options)
     rule = cards.rule(site.cause)
-    yield f"     {_style('do:', 'cyan', options)} {rule.instead} ({_FIX[fork.fix]})"
+    yield f"     {_style('do:', 'cyan', options)} {_first_sentence(rule.instead)} ({_FIX[fork.fix]})"
+
+
+def _first_sentence(text: str) -> str:
+    """Keep the advice to one line; the whole of it is in ``prefixlint rules ID``."""
+    flat = " ".join(text.split())
+    end = flat.find(". ")
+    return (flat if end < 0 else flat[:end]).rstrip(".")
 
 
 def _place(span: Span) -> str:

@@ -29,7 +29,7 @@ def arguments(line: str, tmp_path: Path) -> list[str]:
     if words[0] == "fix":
         words.append("--diff")
     if words[0] == "lock":
-        words += ["-o", str(tmp_path / "prefixlint.lock")]
+        words += ["--lock", str(tmp_path / "prefixlint.lock")]
     if words[0] == "probe":
         return ["probe", "--base-url", "http://127.0.0.1:9", "--model", "m", "--dry-run"]
     if words[0] == "vary":

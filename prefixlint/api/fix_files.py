@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from prefixlint import config, kinds
@@ -36,6 +36,7 @@ class Settings:
     old: Json
     new: Json
     prompts: dict[str, str]
+    files: dict[str, str] = field(default_factory=dict)
 
 
 def fix(run: Run, targets: list[Target]) -> None:
@@ -180,9 +181,12 @@ def _settings(run: Run, target: Target) -> Settings:
     if target.sort == "json":
         options = canon_body.Options(run.options.all_roles, run.options.all_blanks, run.options.unsafe)
         new = _with_sorted_tools(new, canon_body.Walk(options, None, lock_orders(run, target.path)))
-    for pointer, url in _urls(loaded):
+    if run.options.unsafe:
+        new = _without_suffixes(target, loaded.data, new)
+    for pointer, url in _urls(loaded.kind, new):
         new = with_value(new, pointer, url)
-    return Settings(target, loaded, document, old, new, prompts)
+    named = {p: _canonical(run, t) for p, t in documents.files_of(loaded).items() if t is not None}
+    return Settings(target, loaded, document, old, new, prompts, named)
 
 
 def lock_orders(run: Run, path: str) -> dict[frozenset[str], tuple[str, ...]]:
@@ -193,15 +197,28 @@ def lock_orders(run: Run, path: str) -> dict[frozenset[str], tuple[str, ...]]:
     return lock.load(found).tool_orders() if found else {}
 
 
-def _urls(loaded: documents.Loaded) -> Iterator[tuple[str, str]]:
+def _urls(kind: kinds.Kind, value: Json) -> Iterator[tuple[str, str]]:
     """Yield base URLs that end in a slash, without it: some clients join a path by writing another."""
-    found = [p for pattern in loaded.kind.urls for p in kinds.select(loaded.value, pattern)]
-    if isinstance(loaded.value, dict):
-        found += [(f"/{escape_token(k)}", v) for k, v in loaded.value.items() if _URL_KEY.search(k)]
-    for pointer, value in dict(found).items():
-        match = _URL.match(value) if isinstance(value, str) else None
+    found = [p for pattern in kind.urls for p in kinds.select(value, pattern)]
+    if isinstance(value, dict):
+        found += [(f"/{escape_token(k)}", v) for k, v in value.items() if _URL_KEY.search(k)]
+    for pointer, url in dict(found).items():
+        match = _URL.match(url) if isinstance(url, str) else None
         if match:
-            yield pointer, value[: match.start(1)]
+            yield pointer, url[: match.start(1)]
+
+
+def _without_suffixes(target: Target, data: bytes, value: Json) -> Json:
+    """Cut off what ``check`` finds too much at the end of base URLs: a version, an endpoint, a query, a blank."""
+    from prefixlint.api.check import CheckOptions, check_bytes
+
+    found = check_bytes(target.path, data, CheckOptions()).findings
+    for finding in sorted(found, key=lambda f: -(f.char_offset or 0)):
+        url = at(value, finding.pointer)
+        wanted = finding.rule == "base-url-suffix" and finding.severity != "info" and finding.char_offset is not None
+        if wanted and isinstance(url, str):
+            value = with_value(value, finding.pointer, url[: finding.char_offset])
+    return value
 
 
 def _with_sorted_tools(value: Json, walk: canon_body.Walk, depth: int = 0) -> Json:
@@ -233,13 +250,16 @@ def _agree(run: Run, settings: list[Settings]) -> None:
                 one.new = with_value(one.new, pointer, one.prompts[pointer])
         elif len(spelled) > 1 and len(group) > 1:
             run.notes += _differences(pointer, group)
+    for pointer in dict.fromkeys(p for one in settings for p in one.files):
+        run.notes += _differences(pointer, [one for one in settings if pointer in one.files])
 
 
 def _differences(pointer: str, group: list[Settings]) -> Iterator[FixNote]:
+    """Say where texts at one pointer, or the files that are named there, differ in meaning."""
     first = group[0]
     for other in group[1:]:
-        ours, theirs = first.prompts[pointer], other.prompts[pointer]
-        if ours != theirs:
+        ours, theirs = ({**one.prompts, **one.files}[pointer] for one in (first, other))
+        if ours.rstrip("\n") != theirs.rstrip("\n"):
             fork = lcp(ours, theirs)
             line = ours[:fork].count("\n") + 1
             shown = f"{ours[fork : fork + 20]!r} against {theirs[fork : fork + 20]!r}"

@@ -67,16 +67,20 @@ class Mover:
         return self._placed()
 
     def _forks(self) -> Iterator[Fork]:
-        """Yield the unwanted forks of the bodies as they are now, one for each place and cause."""
+        """Yield the unwanted forks of the bodies as they are now, one for each system text and cause."""
         from prefixlint.api.diff import diff
 
         result = diff(self.requests_of(d, b) for d, b in zip(self.drafts, self.bodies, strict=True))
         self.findings = result.findings
         self.forks = result.forks
-        seen: set[tuple[str, str]] = set()
+        seen: set[tuple[str, ...]] = set()
         for fork in result.forks:
-            if not fork.wanted and (fork.pointer, fork.cause) not in seen:
-                seen.add((fork.pointer, fork.cause))
+            # One edit of a system prompt reaches all requests; a turn of the history is another text in each of them.
+            tokens = split_pointer(fork.pointer)
+            is_turn = len(tokens) > 2 and tokens[0] in TALK and tokens[1] != "0"
+            key = (fork.pointer, fork.cause, f"{fork.after.path} {fork.after.record}" if is_turn else "")
+            if not fork.wanted and key not in seen:
+                seen.add(key)
                 yield fork
 
     def _move_marks(self) -> bool:
@@ -90,6 +94,8 @@ class Mover:
                 changed |= self._each(finding, partial(marks.moved, marker=finding.pointer, changing=pointer))
             elif finding.rule == "too-many-breakpoints" and self.unsafe:
                 changed |= self._each(finding, self._most_useful)
+            elif finding.rule == "ttl-order" and self.unsafe:
+                changed |= self._each(finding, marks.ordered)
         return changed
 
     def _each(self, finding: Finding, change: Callable[[Json], Json]) -> bool:

@@ -66,3 +66,22 @@ def without(body: Json, block: str) -> Json:
     """Return the body without the marker of one block."""
     holder = at(body, block)
     return with_value(body, block, {k: v for k, v in holder.items() if k != MARK})
+
+
+def ordered(body: Json) -> Json:
+    """Give every marker the lifetime of the longest one behind it: longer ones must come first."""
+    longest = False
+    for block in sorted(pointers(body), key=_sent, reverse=True):
+        holder = at(body, block)
+        mark = holder[MARK]
+        if isinstance(mark, dict) and mark.get("ttl") == "1h":
+            longest = True
+        elif isinstance(mark, dict) and longest:
+            body = with_value(body, block, {**holder, MARK: {**mark, "ttl": "1h"}})
+    return body
+
+
+def _sent(block: str) -> tuple[int, list[int]]:
+    tokens = split_pointer(block)
+    order = {"tools": 0, "system": 1, "messages": 2}
+    return order.get(tokens[0] if tokens else "", 3), [int(t) for t in tokens if t.isdigit()]

@@ -24,6 +24,8 @@ _SECURITY = re.compile(
     r"(?:data|text|content|everything) (?:between|inside|within) (?:the )?(?:mark|tag|delimit|random)",
     re.IGNORECASE,
 )
+_ITEM_START = re.compile(r"[:\[({,;|] ?|\n")
+_ITEM_END = re.compile(r"[,;|\])}\n]|\.(?=\s|\Z)|\Z")
 # A header for a proxy or a vendor; the model does not read it, so it may keep its first value.
 _HEADER = re.compile(r"\s*x-[\w-]+\s*[:=]", re.IGNORECASE)
 _OPEN_TAG = re.compile(r"\s*<([A-Za-z][\w.-]*)(?:\s[^<>]*)?>\s*\Z")
@@ -228,19 +230,40 @@ def reordered(before: Sequence[str], after: Sequence[str]) -> list[str] | None:
 
 
 def with_list_order(first: str, text: str) -> str:
-    """Put the lines of a text in the order in which another text has them, where the two are permutations.
+    """Put the lines of a text, or the items of a list in a line, in the order in which another text has them.
 
-    Lines that both have at the same place stay; the last line takes over the missing line end.
+    >>> with_list_order("Use: a, b, c.", "Use: c, a, b.")
+    'Use: a, b, c.'
     """
     ours, theirs = first.split("\n"), text.split("\n")
+    head, tail = _ends(ours, theirs)
+    middle, model = theirs[head : len(theirs) - tail], ours[head : len(ours) - tail]
+    wanted = reordered(model, middle)
+    if wanted is None or not set(middle) & set(model):
+        return _with_item_order(first, text)
+    return "\n".join([*theirs[:head], *wanted, *theirs[len(theirs) - tail :]])
+
+
+def _ends(ours: Sequence[str], theirs: Sequence[str]) -> tuple[int, int]:
+    """Return how many items two sequences have in common at their beginnings and at their ends."""
+    least = min(len(ours), len(theirs))
     head = 0
-    while head < min(len(ours), len(theirs)) and ours[head] == theirs[head]:
+    while head < least and ours[head] == theirs[head]:
         head += 1
     tail = 0
-    while tail < min(len(ours), len(theirs)) - head and ours[-1 - tail] == theirs[-1 - tail]:
+    while tail < least - head and ours[-1 - tail] == theirs[-1 - tail]:
         tail += 1
-    middle = theirs[head : len(theirs) - tail]
-    wanted = reordered(ours[head : len(ours) - tail], middle)
-    if wanted is None or not set(middle) & set(ours[head : len(ours) - tail]):
-        return text
-    return "\n".join([*theirs[:head], *wanted, *theirs[len(theirs) - tail :]])
+    return head, tail
+
+
+def _with_item_order(first: str, text: str) -> str:
+    """Take over the first order of items that commas or semicolons part, where the two lists hold the same ones."""
+    head, tail = _ends(first, text)
+    start = max((m.end() for m in _ITEM_START.finditer(text, 0, head)), default=0)
+    end = _ITEM_END.search(text, len(text) - tail)
+    stop = end.start() if end else len(text)
+    ours, theirs = first[start : len(first) - (len(text) - stop)], text[start:stop]
+    for mark in (", ", "; ", " | ", ","):
+        if sorted(ours.split(mark)) == sorted(theirs.split(mark)) and mark in ours:
+            return text[:start] + ours + text[stop:]
+    return text

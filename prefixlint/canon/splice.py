@@ -17,7 +17,7 @@ from prefixlint.canon import inner
 from prefixlint.canon.fixed import FixedDict, FixedList
 from prefixlint.canon.text import TextEdit, trim
 from prefixlint.elements import Number
-from prefixlint.json_spans import Document, Node, escape_token, raw_offset
+from prefixlint.json_spans import Document, Node, escape_token, parse, raw_offset
 from prefixlint.model import Edit, Json
 from prefixlint.prefix import lcp
 
@@ -47,7 +47,12 @@ class Interned:
             return self._value(raw)
         import msgspec
 
-        return [self._value(bytes(item)) for item in msgspec.json.decode(raw, type=list[msgspec.Raw])]
+        try:
+            items = [bytes(item) for item in msgspec.json.decode(raw, type=list[msgspec.Raw])]
+        except msgspec.MsgspecError:  # it refuses lone surrogates, which are what a fix is for
+            document = parse(raw)
+            items = [document.raw(node) for node in document.root.children]
+        return [self._value(item) for item in items]
 
     def _value(self, raw: bytes) -> Json:
         found = self.known.get(raw, self)

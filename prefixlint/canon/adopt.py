@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import html
 import json
 import re
 import unicodedata
@@ -100,6 +101,7 @@ def _form(piece: str) -> str:
     if _SURROGATE.search(piece):
         piece = piece.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     piece = _ESCAPE.sub(lambda m: chr(int(m[1], 16)) if m[1] else "/", piece).translate(_INVISIBLE)
+    piece = html.unescape(piece) if "&" in piece else piece
     piece = unicodedata.normalize("NFC", piece.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n"))
     return _LINES.sub("\n", _BLANKS.sub(" ", piece).replace(" \n", "\n")) if piece.strip() else _space(piece)
 

@@ -87,7 +87,7 @@ class Agreement:
         if kind == "tool":
             form = walk.tool(bare)
         elif kind == "message":
-            form = walk.message(bare)
+            form = _without_no_content(walk.message(bare))
         else:
             form = walk.member(kind, bare)
         return digest([kind, form])
@@ -296,6 +296,13 @@ def with_marks_of(element: Json, form: Json) -> Json:
         items = [with_marks_of(a, b) for a, b in zip(element, form, strict=True)]
         return element if all(a is b for a, b in zip(element, items, strict=True)) else items
     return element if type(element) is type(form) and element == form and not isinstance(form, dict | list) else form
+
+
+def _without_no_content(message: Json) -> Json:
+    """Take ``null``, an empty string and nothing for one content, where a message is there for its tool calls."""
+    if isinstance(message, dict) and message.get("tool_calls") and message.get("content") in (None, "", []):
+        return {k: v for k, v in message.items() if k != "content"}
+    return message
 
 
 def place_marks_by_index(before: list[Json], after: list[Json]) -> list[Json]:

@@ -42,6 +42,7 @@ class Fleet:
     _loads: list[int] = field(default_factory=list)
     _pending: list[tuple[float, int, int, Access]] = field(default_factory=list)
     _served: int = 0
+    _last: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Build the replicas."""
@@ -59,6 +60,7 @@ class Fleet:
         """Route one request and serve it."""
         home = self._route(access)
         self._loads[home] += access.prompt_tokens
+        self._last[access.session] = home
         if self.overlap is None or access.at_s is None:
             return self.caches[home].serve(access)
         self._settle(access.at_s)
@@ -67,6 +69,11 @@ class Fleet:
         done_s = access.at_s + self.overlap.ready_s(access.prompt_tokens - hit)
         heapq.heappush(self._pending, (done_s, self._served, home, access))
         return Read(hit, hit, access.stored_tokens - hit)
+
+    def extend(self, access: Access) -> None:
+        """Store the answer of an earlier request where that request was served."""
+        home = self._last.get(access.session, 0) if self.replicas > 1 else 0
+        self.caches[home].extend(access)
 
     def _settle(self, now_s: float) -> None:
         """Store what was computed by now."""

@@ -9,7 +9,7 @@ from typing import Any
 from prefixlint.api import replay_checklist
 from prefixlint.api.accesses import Reader, Served
 from prefixlint.api.read import open_log
-from prefixlint.api.replay_fixed import Fixed
+from prefixlint.api.replay_fixed import Fixed, is_small
 from prefixlint.api.replay_keep import Consecutive, Curve, Evictions, Forks
 from prefixlint.api.replay_options import ReplayOptions, Setup
 from prefixlint.api.replay_runs import Ideal, Run, Sessions, shadows, split
@@ -28,6 +28,7 @@ def replay(paths: Sequence[str], options: ReplayOptions) -> ReplayResult:
     Raises ConfigError for an impossible question and InputError when an input does not exist.
     """
     log = open_log(paths, options.read)
+    options = replace(options, scenarios=options.scenarios and is_small(log.files))
     run = Run(options)
     reader = make_reader(options, run)
     result = replay_served(reader.read(log.requests()), options, reader=reader, run=run)
@@ -109,8 +110,8 @@ class Replaying:
             self._start(setup)
         if served.echo is not None:
             for _, shadow in self._shadows:
-                shadow.serve(served.echo, request)
-            self.run.serve(served.echo, request)
+                shadow.extend(served.echo, request)
+            self.run.extend(served.echo, request)
         levels = [(name, shadow.serve(access, request).high) for name, shadow in self._shadows]
         read = self.run.serve(access, request)
         levels.append((self._last_limit, read.high))

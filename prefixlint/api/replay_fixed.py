@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from prefixlint.api.accesses import Reader, Served
@@ -13,7 +14,13 @@ from prefixlint.api.replay_tally import Tally
 from prefixlint.model import Request
 from prefixlint.replays import Scenario
 
-LIMIT_CHARS = 64_000_000  # prompt characters up to which a log is fixed and replayed again for the comparison
+LIMIT_BYTES = 64_000_000  # size up to which a log is fixed and replayed again for the comparison
+
+
+def is_small(files: Iterable[Any]) -> bool:
+    """Say whether the inputs are small enough for the comparison."""
+    paths = [Path(file.path) for file in files if file.path != "-"]
+    return sum(path.stat().st_size for path in paths if path.is_file()) <= LIMIT_BYTES
 
 
 @dataclass(slots=True)
@@ -35,7 +42,7 @@ class After:
             return
         served.access.record = self.tally.requests
         if served.echo is not None:
-            self.run.serve(served.echo, request)
+            self.run.extend(served.echo, request)
             if self.ideal is not None:
                 self.ideal.serve(served.echo)
         read = self.run.serve(served.access, request)
@@ -51,7 +58,6 @@ class Fixed:
     options: ReplayOptions
     reader: Callable[[Run], Reader]
     after: list[After] = field(default_factory=list)
-    chars: int = 0
     skipped: bool = False
 
     def __post_init__(self) -> None:
@@ -66,8 +72,6 @@ class Fixed:
         request = served.request
         if not request.members:
             self.skipped = True
-        self.chars += sum(map(len, request.members.values()))
-        self.skipped = self.skipped or self.chars > LIMIT_CHARS
         if not self.skipped:
             for one in self.after:
                 one.serve(request)

@@ -9,8 +9,7 @@ from typing import Any
 from prefixlint import engines
 from prefixlint.api.fleet import Fleet
 from prefixlint.api.replay_options import ReplayOptions, Setup, setup
-from prefixlint.caches._base import KEPT_SESSIONS, WIDTH, Access, Read
-from prefixlint.caches.radix import Radix
+from prefixlint.caches._base import KEPT_SESSIONS, WIDTH, Access, Read, lcp_tokens
 from prefixlint.facts import provider_of
 from prefixlint.model import Request
 
@@ -28,6 +27,10 @@ class Run:
     def serve(self, access: Access, request: Request) -> Read:
         """Serve one request."""
         return self.fleet(access, request).serve(access)
+
+    def extend(self, access: Access, request: Request) -> None:
+        """Store the answer of the request before."""
+        self.fleet(access, request).extend(access)
 
     def fleet(self, access: Access, request: Request) -> Fleet:
         """Return the caches that hold this request's prefix."""
@@ -81,22 +84,54 @@ def engine_for(request: Request) -> str:
     return name if name in engines.names() else "vllm"
 
 
+@dataclass(slots=True, eq=False)
+class Span:
+    """Hold a span of tokens that some prompts have in common."""
+
+    key: bytes
+    children: dict[bytes, Span] = field(default_factory=dict)
+
+
 @dataclass(slots=True)
 class Ideal:
     """Count the tokens that any earlier request in the same scope had in common: what a perfect cache could read."""
 
-    trees: dict[str, Radix] = field(default_factory=dict)
+    roots: dict[str, Span] = field(default_factory=dict)
 
     def serve(self, access: Access) -> int:
         """Return the common prefix with everything before, the answers included, then remember this request."""
-        tree = self.trees.setdefault("", Radix({"page_size": 1}))
-        root = tree._root(access.scope)
         answer = access.output_tokens * WIDTH
         prompt = access.packed[: len(access.packed) - answer] if answer else access.packed
-        _, at = tree._match(root, prompt)
-        tree._insert(root, access.packed[: len(access.packed) - WIDTH] if answer else prompt, 0, 0)
+        at = min(self._insert(access.scope, access.packed[:-WIDTH] if answer else prompt), len(prompt)) // WIDTH
         # an estimating tokenizer counts more tokens than its ids: the share that is common stays
-        return at // WIDTH if len(prompt) == access.prompt_tokens * WIDTH else at * access.prompt_tokens // len(prompt)
+        return at if len(prompt) == access.prompt_tokens * WIDTH else at * access.prompt_tokens * WIDTH // len(prompt)
+
+    def _insert(self, scope: str, key: bytes) -> int:
+        """Insert tokens; return how many bytes of them were there. A span that nothing follows grows in place."""
+        node, at = self.roots.setdefault(scope, Span(b"")), 0
+        while at < len(key):
+            child = node.children.get(key[at : at + WIDTH])
+            if child is None:
+                node.children[key[at : at + WIDTH]] = Span(key[at:])
+                return at
+            if not key.startswith(child.key, at):
+                shared = lcp_tokens(child.key, key[at : at + len(child.key)]) * WIDTH
+                if at + shared < len(key):
+                    self._split(child, shared).children[key[at + shared : at + shared + WIDTH]] = Span(
+                        key[at + shared :]
+                    )
+                return at + shared
+            at += len(child.key)
+            if not child.children:
+                child.key += key[at:]
+                return at
+            node = child
+        return at
+
+    def _split(self, span: Span, shared: int) -> Span:
+        span.children = {span.key[shared : shared + WIDTH]: Span(span.key[shared:], span.children)}
+        span.key = span.key[:shared]
+        return span
 
 
 @dataclass(slots=True)

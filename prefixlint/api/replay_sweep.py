@@ -62,7 +62,7 @@ class Sweep:
             return
         for point in self.counted:
             if served.echo is not None:
-                point.run.serve(served.echo, request)
+                point.run.extend(served.echo, request)
             read = point.run.serve(access, request)
             self._count(point, access, read.low, read.high)
             point.plateau = max(point.plateau, point.run.used_tokens)

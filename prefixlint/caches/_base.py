@@ -79,6 +79,9 @@ class Cache(Protocol):
     def peek(self, access: Access) -> int:
         """Return the hit tokens that a lookup would give now, changing nothing."""
 
+    def extend(self, access: Access) -> None:
+        """Store the answer of a request that was served: its prompt is there, its output is new."""
+
     @property
     def used_tokens(self) -> int:
         """Return how many tokens are held, for the memory curve."""

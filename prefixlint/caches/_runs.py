@@ -1,110 +1,169 @@
 """Blocks in order of use, kept as runs: what one request used last is a stretch of its own chain.
 
 Whoever uses a block uses all blocks before it, and those count as newer (a request frees its tail first). So the
-blocks whose last user is one request are the depths ``[low, high)`` of its chain: later requests take from the low
-end, eviction takes from the high end of the oldest run. A request costs a few list comparisons instead of one queue
+blocks whose last user is one request are depths ``[low, high)`` of its chain: later requests take from the low end,
+eviction takes from the high end of the oldest run. A request costs a few list comparisons instead of one queue
 operation per block.
+
+A block may lie in several slots (vLLM does not merge duplicates). Lookups find the oldest slot; the others are twins,
+in runs of their own, and the next of them takes over when the oldest is evicted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(slots=True, eq=False)
+class Run:
+    """Hold depths of one chain, as stretches ``[low, high)``, deepest first; nearly always there is one."""
+
+    ids: Sequence[int]
+    parts: list[tuple[int, int]]
 
 
 class Runs:
-    """The order of the held blocks, oldest run first."""
+    """The order of the held slots, oldest run first."""
 
     def __init__(self, capacity: int | None = None) -> None:
         self.capacity = capacity
-        self._owner: dict[int, int] = {}
-        self._runs: dict[int, list] = {}  # type: ignore[type-arg]  # number -> [ids, low, high], in order of use
+        self._owner: dict[int, int] = {}  # block -> number of the run with its oldest slot
+        self._twins: dict[int, list[int]] = {}  # block -> numbers of the runs with its other slots, oldest first
+        self._runs: dict[int, Run] = {}
+        self._slots = 0
         self._next = 0
 
     def __len__(self) -> int:
-        return len(self._owner)
+        """Return the number of slots."""
+        return self._slots
 
     def __contains__(self, one: object) -> bool:
+        """Say whether a block is held."""
         return one in self._owner
 
     def leading(self, ids: Sequence[int], limit: int) -> int:
         """Return how many of the first ``limit`` blocks are held, from the first one on without a gap."""
-        depth, owner, runs = 0, self._owner, self._runs
-        while depth < limit:
-            number = owner.get(ids[depth])
-            if number is None:
-                break
-            held, _, high = runs[number]
-            end = min(high, limit)
-            depth = end if ids[depth:end] == held[depth:end] else _same(ids, held, depth, end)
-        return depth
+        return max((end for _, end in self._stretches(ids, limit)), default=0)
 
     def users(self, ids: Sequence[int]) -> Iterator[tuple[int, int]]:
         """Yield the last users of the leading blocks, as the numbers of their requests, with the blocks of each."""
-        depth, owner, runs = 0, self._owner, self._runs
-        while depth < len(ids):
-            number = owner.get(ids[depth])
-            if number is None:
-                return
-            held, _, high = runs[number]
-            end = min(high, len(ids))
-            end = end if ids[depth:end] == held[depth:end] else _same(ids, held, depth, end)
+        depth = 0
+        for number, end in self._stretches(ids, len(ids)):
             yield number, end - depth
             depth = end
 
+    def _stretches(self, ids: Sequence[int], limit: int, depth: int = 0) -> Iterator[tuple[int, int]]:
+        """Walk the chain from run to run: yield each run's number and the depth up to which it has the chain."""
+        owner, runs = self._owner, self._runs
+        while depth < limit:
+            number = owner.get(ids[depth])
+            if number is None:
+                return
+            run = runs[number]
+            high = run.parts[0][1] if len(run.parts) == 1 else next(h for low, h in run.parts if low <= depth < h)
+            end = min(high, limit)
+            depth = end if ids[depth:end] == run.ids[depth:end] else _same(ids, run.ids, depth, end)
+            yield number, depth
+
     def take(self, ids: Sequence[int], count: int) -> None:
         """Take the first ``count`` blocks out of the runs that they are in; ``append`` puts them back as newest."""
-        depth, owner, runs = 0, self._owner, self._runs
-        while depth < count:
-            number = owner[ids[depth]]
-            run = runs[number]
-            held, _, high = run
-            end = min(high, count)
-            depth = end = end if ids[depth:end] == held[depth:end] else _same(ids, held, depth, end)
-            if end >= high:
-                del runs[number]
-            else:
-                run[1] = end
+        depth = 0
+        for number, end in list(self._stretches(ids, count)):
+            run = self._runs[number]
+            run.parts = _without(run.parts, depth, end)
+            if not run.parts:
+                del self._runs[number]
+            depth = end
+        self._slots -= count
 
-    def append(self, ids: Sequence[int]) -> None:
-        """Make all blocks of a request the newest, its head the very newest."""
+    def append(self, ids: Sequence[int], hits: int | None = None) -> None:
+        """Make the blocks of a request the newest, its head the very newest.
+
+        The first ``hits`` were taken before (all that are held, when left out); what is held behind them gets a twin.
+        """
+        first = len(ids) if hits is None else hits
+        known = max((end for _, end in self._stretches(ids, len(ids), first)), default=first)
+        if hits is None or known == hits:
+            self._put(ids, 0, len(ids))
+            return
+        self._put(ids, known, len(ids))
+        number = self._new(ids, hits, known)
+        for one in ids[hits:known]:
+            self._twins.setdefault(one, []).append(number)
+        self._put(ids, 0, hits)
+
+    def _put(self, ids: Sequence[int], low: int, high: int) -> None:
+        number = self._new(ids, low, high)
+        part = ids if high - low == len(ids) else ids[low:high]
+        self._owner.update(dict.fromkeys(part, number))
+
+    def _new(self, ids: Sequence[int], low: int, high: int) -> int:
         number = self._next
         self._next += 1
-        if ids:
-            self._owner.update(dict.fromkeys(ids, number))
-            self._runs[number] = [ids, 0, len(ids)]
+        if low < high:
+            self._runs[number] = Run(ids, [(low, high)])
+            self._slots += high - low
+        return number
 
     def evict(self, count: int) -> None:
-        """Drop the oldest blocks, the deepest of a run first."""
-        owner, runs = self._owner, self._runs
+        """Free the oldest slots, the deepest of a run first."""
+        runs = self._runs
         while count > 0 and runs:
             number = next(iter(runs))
             run = runs[number]
-            ids, low, high = run
+            low, high = run.parts[0]
             cut = max(high - count, low)
-            for one in ids[cut:high]:
-                del owner[one]
+            self._forget(number, run.ids[cut:high])
             count -= high - cut
-            if cut == low:
-                del runs[number]
+            if cut > low:
+                run.parts[0] = (low, cut)
+            elif len(run.parts) > 1:
+                run.parts.pop(0)
             else:
-                run[2] = cut
+                del runs[number]
+
+    def _forget(self, number: int, ids: Sequence[int]) -> None:
+        owner, twins = self._owner, self._twins
+        self._slots -= len(ids)
+        if not twins:
+            for one in ids:
+                del owner[one]
+            return
+        for one in ids:
+            others = twins.get(one)
+            if owner[one] != number:
+                assert others is not None
+                others.remove(number)
+            elif others:
+                owner[one] = others.pop(0)
+            else:
+                del owner[one]
+            if others is not None and not others:
+                del twins[one]
 
     def touch(self, ids: Sequence[int], *, hits: int) -> list[int]:
-        """Use all blocks of a request and evict what is too much; they need not be held."""
+        """Use all blocks of a request and evict what is too much; nothing gets a twin."""
         self.take(ids, self.leading(ids, len(ids)))
         self.append(ids)
         if self.capacity is not None:
-            self.evict(len(self._owner) - self.capacity)
+            self.evict(self._slots - self.capacity)
         return []
 
-    def in_order(self) -> Iterator[int]:
-        """Yield the held blocks, first to be evicted first."""
-        for ids, low, high in self._runs.values():
-            yield from ids[high - 1 : low - 1 if low else None : -1] if high > low else ()
+
+def _without(parts: list[tuple[int, int]], start: int, end: int) -> list[tuple[int, int]]:
+    """Cut ``[start, end)`` out of the stretches; the order stays deepest first."""
+    found = []
+    for low, high in parts:
+        if end <= low or start >= high:
+            found.append((low, high))
+            continue
+        found += [p for p in ((end, high), (low, start)) if p[0] < p[1]]
+    return found
 
 
 def _same(left: Sequence[int], right: Sequence[int], start: int, end: int) -> int:
-    """Return the first depth at which two chains differ; they do before ``end``."""
+    """Return the first depth at which two chains differ; they agree at ``start`` and do not before ``end``."""
     low, high = start, end
     while high - low > 1:
         middle = (low + high) // 2

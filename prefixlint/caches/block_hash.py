@@ -6,8 +6,7 @@ a plain set of blocks under a replacement policy (LMCache, Mooncake and the host
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from prefixlint.caches import _evict
@@ -30,7 +29,7 @@ class Pool:
     and since they are alike a count is enough.
 
     Blocks are not de-duplicated in vLLM: a prompt that ends with a full block computes it again, into a slot of its
-    own. As long as no block has two slots the queue is kept as runs; from the first twin on slot by slot.
+    own.
     """
 
     def __init__(self, params: Mapping[str, Any]) -> None:
@@ -39,13 +38,12 @@ class Pool:
         self.drop_last = bool(params.get("eagle"))
         self.chainer: Chainer = params.get("chainer") or Chainer(self.block_tokens)
         self._runs = Runs()
-        self._slots: Slots | None = None
         self._unhashed = self.capacity or 0
 
     @property
     def used_tokens(self) -> int:
         """Return the tokens in hashed slots."""
-        return (len(self._runs) if self._slots is None else len(self._slots.queue)) * self.block_tokens
+        return len(self._runs) * self.block_tokens
 
     def peek(self, access: Access) -> int:
         """Return the tokens that a lookup would find."""
@@ -65,9 +63,17 @@ class Pool:
         self._store(ids, hits, partial=stored % size > 0)
         return Read(hits * size, hits * size, (len(ids) - hits) * size)
 
+    def extend(self, access: Access) -> None:
+        """Fill blocks with an answer: nothing is looked up again, so nothing is computed twice."""
+        size, stored = self.block_tokens, access.stored_tokens
+        if self.capacity is not None and -(-stored // size) > self.capacity:
+            return
+        ids = self.chainer.ids(access, stored)
+        hits = self._runs.leading(ids, len(ids))
+        self._store(ids, hits, partial=stored % size > 0)
+
     def _hits(self, ids: Sequence[int], prompt: int) -> int:
-        limit = min((prompt - 1) // self.block_tokens, len(ids))
-        hits = self._runs.leading(ids, limit) if self._slots is None else self._slots.leading(ids, limit)
+        hits = self._runs.leading(ids, min((prompt - 1) // self.block_tokens, len(ids)))
         return hits - 1 if self.drop_last and hits else hits
 
     def _store(self, ids: Sequence[int], hits: int, *, partial: bool) -> None:
@@ -77,70 +83,9 @@ class Pool:
         if self.capacity is not None:
             evictions = max(need - self._unhashed, 0)
             self._unhashed = max(self._unhashed - need, 0) + partial
-        if self._slots is None and hits < len(ids) and ids[hits] in self._runs:
-            self._slots = Slots(self._runs.in_order())
-        if self._slots is not None:
-            self._slots.use(ids, hits, evictions)
-            return
         self._runs.take(ids, hits)
         self._runs.evict(evictions)
-        self._runs.append(ids)
-
-
-class Slots:
-    """The free queue slot by slot, where one block may lie in several.
-
-    ``queue`` has the hashed slots, first out first. A slot is named by its chain id; when that name is taken, by a
-    negative number. A lookup finds the oldest slot of a block.
-    """
-
-    def __init__(self, ids: Iterable[int]) -> None:
-        self.queue: OrderedDict[int, None] = OrderedDict.fromkeys(ids)
-        self._twins: dict[int, list[int]] = {}  # chain id -> its slots, oldest first, once it has had two
-        self._owner: dict[int, int] = {}  # negative slot name -> chain id
-        self._names = 0
-
-    def leading(self, ids: Sequence[int], limit: int) -> int:
-        """Count the leading blocks that are held."""
-        queue, twins, found = self.queue, self._twins, 0
-        for one in ids[:limit]:
-            if one not in queue and one not in twins:
-                break
-            found += 1
-        return found
-
-    def use(self, ids: Sequence[int], hits: int, evictions: int) -> None:
-        """Touch the hits, evict, then free all slots of the request, tail first."""
-        queue, twins = self.queue, self._twins
-        held = [twins[one][0] if one in twins else one for one in ids[:hits]]
-        if evictions:
-            for slot in held:
-                queue.move_to_end(slot)
-            for _ in range(evictions):
-                self._forget(queue.popitem(last=False)[0])
-        for one in reversed(ids[hits:]):
-            queue[self._twin(one) if one in queue or one in twins else one] = None
-        for slot in reversed(held):
-            queue.move_to_end(slot)
-
-    def _twin(self, one: int) -> int:
-        slots = self._twins.setdefault(one, [one] if one in self.queue else [])
-        name = one
-        if one in self.queue:
-            self._names -= 1
-            name = self._names
-            self._owner[name] = one
-        slots.append(name)
-        return name
-
-    def _forget(self, slot: int) -> None:
-        """Take an evicted slot off the table of twins."""
-        one = self._owner.pop(slot, slot)
-        slots = self._twins.get(one)
-        if slots is not None:
-            slots.remove(slot)
-            if not slots:
-                del self._twins[one]
+        self._runs.append(ids, hits)
 
 
 class BlockSet:
@@ -186,6 +131,11 @@ class BlockSet:
         evicted = self.held.touch(ids, hits=blocks)
         self._remember(access, ids)
         return Read(tokens, tokens, max(access.prompt_tokens - tokens, 0), evicted=evicted)
+
+    def extend(self, access: Access) -> None:
+        """Store the blocks of an answer, where answers are kept at all."""
+        if self.with_output:
+            self.held.touch(self._ids(access), hits=0)
 
     def _hit_tokens(self, access: Access, ids: Sequence[int]) -> tuple[int, int]:
         size, prompt = access.block_tokens or self.block_tokens, access.prompt_tokens

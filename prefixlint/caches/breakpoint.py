@@ -74,6 +74,11 @@ class Breakpoints:
         end = max((m.tokens for m in writes), default=read)
         return Read(read, read, written=end - hour if end > hour else 0, written_1h=hour - read)
 
+    def extend(self, access: Access) -> None:
+        """Make the end of an answer a unit, where the host does."""
+        if not access.marks and self.units.detects:
+            self.units.serve(access)
+
     def _alive(self, access: Access, mark: Mark) -> Entry | None:
         entry = self.entries.get((access.scope, mark.key))
         if entry is None or access.at_s is None or not entry.ttl_s or access.at_s - entry.at_s <= entry.ttl_s:

@@ -118,6 +118,23 @@ class Radix:
         self._offer(node)
         return Read(hit + extra, hit + extra, self._size - before, evicted=self._evicted)
 
+    def extend(self, access: Access) -> None:
+        """Insert prompt and answer, evicting for what is new."""
+        root = self._root(access.scope)
+        whole = self._aligned(access.packed[: access.stored_tokens * WIDTH])
+        if self.capacity is not None:
+            node, at = self._match(root, whole)
+            need = (len(whole) - at) // WIDTH
+            self._lock(node, True)
+            if self._size + need > self.capacity:
+                self._evict(self._size + need - self.capacity)
+            fits = self._size + need <= self.capacity
+            self._lock(node, False)
+            self._offer(node)
+            if not fits:
+                return
+        self._insert(root, whole, access.priority, len(self._aligned(access.packed[: access.prompt_tokens * WIDTH])))
+
     def _insert_request(self, root: Node, access: Access) -> None:
         prompt = self._aligned(access.packed[: access.prompt_tokens * WIDTH])
         whole = self._aligned(access.packed[: access.stored_tokens * WIDTH])

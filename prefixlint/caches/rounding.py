@@ -66,6 +66,12 @@ class Rounding:
         self._stamp(access)
         return Read(0, high, access.prompt_tokens - high)
 
+    def extend(self, access: Access) -> None:
+        """Remember the answer behind a prompt."""
+        kept = access.packed[: access.stored_tokens * WIDTH]
+        self.tree._insert(self.tree._root(access.scope), kept, 0, 0)
+        self._stamp(access)
+
     def _rounded(self, common: int) -> int:
         if not self.interval:
             return floored(common, minimum=self.minimum, step=self.step)

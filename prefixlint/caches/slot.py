@@ -76,6 +76,14 @@ class Slots:
         slot.used = self._clock
         return Read(hit, hit, access.stored_tokens - hit)
 
+    def extend(self, access: Access) -> None:
+        """Let the slot that holds the prompt hold the answer as well."""
+        prompt = access.packed[: access.prompt_tokens * WIDTH]
+        for slot in self.slots:
+            if slot.prompt == prompt:
+                slot.prompt = access.packed[: access.stored_tokens * WIDTH]
+                return
+
     def _choose(self, prompt: bytes, asked: int | None) -> Slot:
         if asked is not None and asked >= 0:
             return self.slots[asked % len(self.slots)]

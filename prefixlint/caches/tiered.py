@@ -140,6 +140,9 @@ class Tiered:
         hit = min(len(places) * self.block_tokens, access.prompt_tokens)
         return Read(hit, hit, (len(ids) - len(places)) * self.block_tokens, evicted=dropped, tiers=hits)
 
+    def extend(self, access: Access) -> None:
+        """Do nothing: tiers hold prompts."""
+
     def _places(self, ids: Sequence[int]) -> list[str]:
         """Return the tier of each leading chunk that is held."""
         found = []

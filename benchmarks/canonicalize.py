@@ -25,9 +25,9 @@ def body(seed: int = 7) -> dict[str, Any]:
     def tool(number: int) -> dict[str, Any]:
         properties = {f"arg_{n}": {"type": "string", "description": prose(6)} for n in range(3)}
         schema = {"type": "object", "properties": properties, "required": ["arg_0"]}
-        return {"name": f"tool_{number:02}", "description": prose(12), "input_schema": schema}
+        return {"name": f"tool_{number:02}", "description": prose(24), "input_schema": schema}
 
-    turns = [{"role": ("user", "assistant")[n % 2], "content": prose(30)} for n in range(20)]
+    turns = [{"role": ("user", "assistant")[n % 2], "content": prose(45)} for n in range(20)]
     system = "\n".join(prose(14) for _ in range(30))
     return {"model": "m", "max_tokens": 512, "system": system, "tools": [tool(n) for n in range(40)], "messages": turns}
 

@@ -68,11 +68,10 @@ def _inputs(inputs: tuple[InputFile, ...], options: ReportOptions) -> Iterator[s
 
 
 def _summary(result: DiffResult, options: ReportOptions) -> Iterator[str]:
-    exact = "exact" if result.exact else "an estimate; --tokenizer FILE makes it exact where the vocabulary is public"
     total = result.prompt_tokens
     yield (
         f"  {plural(result.requests, 'request')} in {plural(result.sessions, 'session')}, "
-        f"{count(total)} prompt tokens ({result.tokenizer}, {exact})"
+        f"{count(total)} prompt tokens ({_vocabulary(result)})"
     )
     yield f"  shared today     {_share(result.shared_tokens, total)}  {count(result.shared_tokens)} tokens"
     if result.recoverable_tokens:
@@ -83,6 +82,9 @@ def _summary(result: DiffResult, options: ReportOptions) -> Iterator[str]:
         )
     yield from _usage(result)
     unwanted = sum(not fork.wanted for fork in result.forks)
+    if not unwanted and not total:
+        yield "  nothing to compare: no request here holds prompt text"
+        return
     if not unwanted:
         yield _style("  no unwanted fork: every request extends or shares what came before", "green", options)
         return
@@ -92,6 +94,14 @@ def _summary(result: DiffResult, options: ReportOptions) -> Iterator[str]:
     where = f"{plural(unwanted, 'unwanted fork')} at {plural(len(result.sites), 'site')}"
     line = f"  {where}: {count(lost)} tokens lost{price}"
     yield _style(line, "red", options)
+
+
+def _vocabulary(result: DiffResult) -> str:
+    """Name the vocabulary, and say when counts are estimates and how they become exact."""
+    if result.exact:
+        return f"{result.tokenizer}, exact"
+    named = "" if result.tokenizer == "estimate" else f" by {result.tokenizer}"
+    return f"estimated{named}; --tokenizer makes it exact where the vocabulary is public"
 
 
 def _usage(result: DiffResult) -> Iterator[str]:

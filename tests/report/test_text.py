@@ -79,12 +79,19 @@ def test_redacted_reports_hold_no_text() -> None:
 
 def test_estimates_say_so() -> None:
     shown = text.diff_report(replace(RESULT, tokenizer="estimate", exact=False), ReportOptions())
-    assert "estimate" in shown.splitlines()[3]
+    assert "(estimated; --tokenizer makes it exact" in shown.splitlines()[3]
 
 
 def test_a_healthy_log_says_so_in_one_line() -> None:
     healthy = replace(RESULT, forks=(), sites=(), recoverable_tokens=0, inputs=())
     assert "no unwanted fork" in text.diff_report(healthy, ReportOptions())
+
+
+def test_a_log_without_prompts_is_not_called_healthy() -> None:
+    bare = replace(RESULT, forks=(), sites=(), recoverable_tokens=0, inputs=(), prompt_tokens=0, shared_tokens=0)
+    shown = text.diff_report(bare, ReportOptions())
+    assert "nothing to compare" in shown
+    assert "no unwanted fork" not in shown
 
 
 @pytest.mark.parametrize("hostile", ["\x1b[2J", "\u202e", "\ufeff", "\r"])

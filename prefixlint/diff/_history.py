@@ -22,6 +22,8 @@ THINK_TEXT = re.compile(
     r"(?s)<(think|thinking|reasoning|thought)>.*?</\1>\s*|\[THINK\].*?\[/THINK\]\s*|<\|channel\|>analysis.*?<\|end\|>"
 )
 
+_ANALYSIS = re.compile(r"<\|start\|>assistant<\|channel\|>analysis")
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -144,8 +146,10 @@ def is_thinking(element: Element) -> bool:
     kind = member(element.value, "type")
     content = member(element.value, "content")
     if isinstance(content, list) and content:
-        return all(isinstance(b, dict) and b.get("type") in THINKING_TYPES for b in content)
-    return bool(kind in THINKING_TYPES)
+        return all(map(_is_thought, content))
+    if isinstance(element.value, str):  # a stretch of a raw prompt
+        return _ANALYSIS.match(element.value) is not None
+    return _is_thinking_type(kind)
 
 
 def without_thinking(value: Json) -> Json:
@@ -161,7 +165,11 @@ def without_thinking(value: Json) -> Json:
 
 
 def _is_thought(block: Json) -> bool:
-    return isinstance(block, dict) and (block.get("type") in THINKING_TYPES or block.get("thought") is True)
+    return isinstance(block, dict) and (_is_thinking_type(block.get("type")) or block.get("thought") is True)
+
+
+def _is_thinking_type(kind: Json) -> bool:
+    return isinstance(kind, str) and kind in THINKING_TYPES
 
 
 def has_thinking(value: Json) -> bool:

@@ -100,6 +100,12 @@ class Clash:
         return self.in_history and self.store.role(self.place.pair[1]) in ASSISTANT_ROLES
 
 
+    @property
+    def asked(self) -> bool:
+        """Say whether the user, or the client in the user's name, wrote what differs."""
+        return self.in_history and self.store.role(self.place.pair[1]) == "user"
+
+
 def explain(clash: Clash) -> Cause:
     """Name the cause of a fork."""
     place = clash.place
@@ -450,7 +456,7 @@ def name_text(clash: Clash, left: str, right: str, offset: int) -> Named:
         return found
     if part in ("system", "message"):
         fetched = _values.fetched_cause(left, right, offset)
-        if fetched and not history:
+        if fetched and (not history or clash.asked):
             return replace(fetched, sure=False)
     _, end_left, end_right = _values.value_span(left, right, offset)
     return Named(_values.part_rule(part, history=history), offset, end_left, end_right, sure=False)

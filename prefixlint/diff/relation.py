@@ -12,6 +12,7 @@ from prefixlint.diff.measure import Loss
 from prefixlint.diff.sequence import ASSISTANT_ROLES, Sequence, last_turn
 from prefixlint.diff.store import Store
 from prefixlint.elements import Element, member
+from prefixlint.model import Json
 from prefixlint.prefix import lcp
 
 SKETCH_CHARS = 20_000
@@ -136,8 +137,7 @@ def _edited(store: Store, left: int, right: int) -> bool:
 
 def _same_call(store: Store, left: int, right: int) -> bool:
     first, second = store.element(left).value, store.element(right).value
-    calls = {member(first, key) for key in ID_KEYS} & {member(second, key) for key in ID_KEYS} - {None}
-    return bool(calls or (_call_ids(first) & _call_ids(second)))
+    return bool(_call_ids(first) & _call_ids(second))
 
 
 def _likeness(store: Store, left: int, right: int) -> float:
@@ -153,9 +153,11 @@ def _words(element: Element) -> str:
     return "\n".join(pieces)[:SKETCH_CHARS]
 
 
-def _call_ids(value: object) -> set[str]:
-    blocks = [*(member(value, "content") or ()), *(member(value, "tool_calls") or ())]
-    found = (member(b, key) for b in blocks if isinstance(b, dict) for key in ID_KEYS)
+def _call_ids(value: Json) -> set[str]:
+    """Collect the ids of the calls that a message makes or answers."""
+    lists = (member(value, "content"), member(value, "tool_calls"))
+    holders = [value, *(block for blocks in lists if isinstance(blocks, list) for block in blocks)]
+    found = (member(holder, key) for holder in holders for key in ID_KEYS)
     return {i for i in found if isinstance(i, str)}
 
 

@@ -9,13 +9,13 @@ from typing import Literal
 
 import msgspec
 
+from prefixlint.diff import split
 from prefixlint.diff.store import Store
 from prefixlint.elements import Layout, PromptPart, decode, join
 from prefixlint.model import Request, Span, Tokenizer, Usage
 from prefixlint.prefix import lcp
 
 Shape = Literal["list", "value"]
-_ARRAY = msgspec.json.Decoder(list[msgspec.Raw])
 _BLANK = b" \t\r\n"
 SYSTEM_ROLES = frozenset(("system", "developer"))
 ASSISTANT_ROLES = frozenset(("assistant", "model"))
@@ -147,12 +147,11 @@ class SequenceReader:
         if raw.strip() == b"null":
             return PartIds(part, pointer, "value", ())
         if part.path and raw.lstrip()[:1] == b"{":
-            inner = _inner(raw, part.path)
+            inner = split.member(raw, part.path)
             if inner is not None:
                 raw, pointer = inner, "".join([pointer, *(join("", p) for p in part.path)])
         if part.items == "list" and raw.lstrip()[:1] == b"[":
-            items = [bytes(item) for item in _ARRAY.decode(raw)]
-            return self._list(layout, part, pointer, items)
+            return self._list(layout, part, pointer, split.elements(raw))
         return PartIds(
             part,
             pointer,
@@ -207,16 +206,6 @@ def _sound(text: str) -> str:
     return text.encode("utf-8", "replace").decode() if not text.isascii() else text
 
 
-def _inner(raw: bytes, path: tuple[str, ...]) -> bytes | None:
-    """Follow a path into a JSON object without decoding the rest."""
-    try:
-        for key in path:
-            raw = bytes(msgspec.json.decode(raw, type=dict[str, msgspec.Raw])[key])
-    except (KeyError, msgspec.MsgspecError):
-        return None
-    return raw
-
-
 def _shared_elements(base: Growing, raw: bytes) -> int:
     """Count the whole elements with which two arrays begin alike."""
     if base.is_continued_by(raw):
@@ -241,9 +230,7 @@ def _items(raw: bytes, start: int) -> list[tuple[bytes, int]]:
     if raw[at : at + 1] == b"]":
         return []
     found, rest = [], raw[at:]
-    view = _ARRAY.decode(b"[" + rest)
-    for item in view:
-        data = bytes(item)
+    for data in split.elements(b"[" + rest):
         at = raw.index(data, at)
         at += len(data)
         found.append((data, at))

@@ -34,8 +34,9 @@ def item(value: Json) -> Element:
     if not isinstance(value, dict):
         return _base.block(value, role="user")
     kind = value.get("type", "message" if "role" in value else "")
-    bookkeeping = {"status"} | ({"id"} if kind != "item_reference" else set())
+    name = kind if isinstance(kind, str) else ""
+    bookkeeping = {"status"} | ({"id"} if name != "item_reference" else set())
     arranged = {"type": kind} | {k: v for k, v in value.items() if k not in bookkeeping}
     found = _base.message(arranged, ORDER)
-    role = found.role or ("assistant" if kind in CALLS or str(kind).endswith("_call") else "tool")
+    role = found.role or ("assistant" if name in CALLS or name.endswith("_call") else "tool")
     return Element(found.value, found.pieces, role, found.marks)

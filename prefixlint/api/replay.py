@@ -121,7 +121,7 @@ class Replaying:
         self.curve.add(access, read, self.run.used_tokens, self.tally)
         self.consecutive.see(access)
         if self._last_limit == "evicted":
-            self._evictions.see(access, blame.get("evicted", 0))
+            self._evictions.see(access, blame.get("evicted", 0), setup.params.get("chainer"))
         if self.fixed is not None:
             self.fixed.serve(served)
 

@@ -82,10 +82,9 @@ class Evictions:
     _sessions: dict[str, int] = field(default_factory=dict)
     _lost: list[tuple[int, int, int]] = field(default_factory=list)
 
-    def see(self, access: Access, evicted: int) -> None:
+    def see(self, access: Access, evicted: int, chainer: Chainer | None = None) -> None:
         """Book one request: what is new in it, what it reads of others, since when the lost blocks were unused."""
-        if access.blocks is not None:
-            self.chainer.block_tokens = access.block_tokens
+        self.chainer = chainer or self.chainer
         ids = self.chainer.ids(access, access.prompt_tokens)
         number, writer = len(self._spans), self._writer
         known = bisect_left(ids, True, key=lambda one: one not in writer)

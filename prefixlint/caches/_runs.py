@@ -21,6 +21,7 @@ class Run:
 
     ids: Sequence[int]
     parts: list[tuple[int, int]]
+    user: int
 
 
 class Runs:
@@ -33,6 +34,7 @@ class Runs:
         self._runs: dict[int, Run] = {}
         self._slots = 0
         self._next = 0
+        self._user = 0  # how many requests were touched
 
     def __len__(self) -> int:
         """Return the number of slots."""
@@ -50,7 +52,7 @@ class Runs:
         """Yield the last users of the leading blocks, as the numbers of their requests, with the blocks of each."""
         depth = 0
         for number, end in self._stretches(ids, len(ids)):
-            yield number, end - depth
+            yield self._runs[number].user, end - depth
             depth = end
 
     def _stretches(self, ids: Sequence[int], limit: int, depth: int = 0) -> Iterator[tuple[int, int]]:
@@ -66,44 +68,51 @@ class Runs:
             depth = end if ids[depth:end] == run.ids[depth:end] else _same(ids, run.ids, depth, end)
             yield number, depth
 
-    def take(self, ids: Sequence[int], count: int) -> None:
-        """Take the first ``count`` blocks out of the runs that they are in; ``append`` puts them back as newest."""
-        depth = 0
+    def use(self, ids: Sequence[int], hits: int, evictions: int = 0) -> None:
+        """Take the first ``hits`` blocks, evict so many slots, then make the whole request the newest, its head last.
+
+        What is held behind the hits already gets a twin.
+        """
+        taken = self._take(ids, hits)
+        self.evict(evictions)
+        known = max((end for _, end in self._stretches(ids, len(ids), hits)), default=hits)
+        if known > hits:
+            self._put(ids, known, len(ids))
+            number = self._put(ids, hits, known, owns=False)
+            for one in ids[hits:known]:
+                self._twins.setdefault(one, []).append(number)
+            self._put(ids, 0, hits, taken)
+        else:
+            self._put(ids, 0, len(ids), taken)
+
+    def _take(self, ids: Sequence[int], count: int) -> tuple[int, int, int]:
+        """Take blocks out of their runs; return the longest stretch, whose run number may go on with it."""
+        depth, best = 0, (-1, 0, 0)
         for number, end in list(self._stretches(ids, count)):
             run = self._runs[number]
             run.parts = _without(run.parts, depth, end)
             if not run.parts:
                 del self._runs[number]
+                if end - depth > best[2] - best[1]:
+                    best = (number, depth, end)
             depth = end
         self._slots -= count
+        return best
 
-    def append(self, ids: Sequence[int], hits: int | None = None) -> None:
-        """Make the blocks of a request the newest, its head the very newest.
-
-        The first ``hits`` were taken before (all that are held, when left out); what is held behind them gets a twin.
-        """
-        first = len(ids) if hits is None else hits
-        known = max((end for _, end in self._stretches(ids, len(ids), first)), default=first)
-        if hits is None or known == hits:
-            self._put(ids, 0, len(ids))
-            return
-        self._put(ids, known, len(ids))
-        number = self._new(ids, hits, known)
-        for one in ids[hits:known]:
-            self._twins.setdefault(one, []).append(number)
-        self._put(ids, 0, hits)
-
-    def _put(self, ids: Sequence[int], low: int, high: int) -> None:
-        number = self._new(ids, low, high)
-        part = ids if high - low == len(ids) else ids[low:high]
-        self._owner.update(dict.fromkeys(part, number))
-
-    def _new(self, ids: Sequence[int], low: int, high: int) -> int:
-        number = self._next
-        self._next += 1
+    def _put(
+        self, ids: Sequence[int], low: int, high: int, taken: tuple[int, int, int] = (-1, 0, 0), *, owns: bool = True
+    ) -> int:
+        """Add a run of the newest slots; blocks that a taken run owned keep its number, and need no entry again."""
+        number, first, last = taken
+        if number < 0:
+            number, first, last = self._next, low, low
+            self._next += 1
         if low < high:
-            self._runs[number] = Run(ids, [(low, high)])
+            self._runs[number] = Run(ids, [(low, high)], self._user)
             self._slots += high - low
+        if owns:
+            self._owner.update(dict.fromkeys(ids[low:first], number))
+            self._owner.update(dict.fromkeys(ids[last:high], number))
         return number
 
     def evict(self, count: int) -> None:
@@ -143,9 +152,9 @@ class Runs:
                 del twins[one]
 
     def touch(self, ids: Sequence[int], *, hits: int) -> list[int]:
-        """Use all blocks of a request and evict what is too much; nothing gets a twin."""
-        self.take(ids, self.leading(ids, len(ids)))
-        self.append(ids)
+        """Use all blocks of a request and evict what is too much; nothing gets a twin. ``hits`` is not needed here."""
+        self.use(ids, self.leading(ids, len(ids)))
+        self._user += 1
         if self.capacity is not None:
             self.evict(self._slots - self.capacity)
         return []

@@ -83,9 +83,7 @@ class Pool:
         if self.capacity is not None:
             evictions = max(need - self._unhashed, 0)
             self._unhashed = max(self._unhashed - need, 0) + partial
-        self._runs.take(ids, hits)
-        self._runs.evict(evictions)
-        self._runs.append(ids, hits)
+        self._runs.use(ids, hits, evictions)
 
 
 class BlockSet:

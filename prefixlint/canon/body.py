@@ -52,16 +52,17 @@ class Memo:
     known: dict[Options, dict[bytes, bytes]] = field(default_factory=dict)
     size: int = 0
 
-    def find(self, options: Options, raw: bytes) -> bytes | None:
-        """Return the canonical spelling of an element that was seen before."""
-        return self.known.get(options, {}).get(raw)
+    def spellings(self, options: Options) -> dict[bytes, bytes]:
+        """Return the canonical spellings of the elements that were seen before."""
+        return self.known.setdefault(options, {})
 
     def add(self, options: Options, raw: bytes, canonical: bytes) -> None:
         """Remember an element; the memo starts anew when it is full."""
         if self.size > MEMO_BYTES:
-            self.known.clear()
+            for spellings in self.known.values():
+                spellings.clear()
             self.size = 0
-        spellings = self.known.setdefault(options, {})
+        spellings = self.spellings(options)
         spellings[raw] = spellings[canonical] = canonical
         self.size += len(raw) + len(canonical) + 200
 
@@ -98,6 +99,8 @@ def has_markers(messages: Json) -> bool:
 
 def data(value: Json) -> Json:
     """Sort the keys of plain data and spell its numbers plainly."""
+    if type(value) is str:
+        return value
     if isinstance(value, FIXED):
         return value
     if isinstance(value, dict):
@@ -143,10 +146,11 @@ class Walk:
             plain = orjson.dumps(element)
         except TypeError:  # integers beyond 64 bits, lone surrogates
             return walk(element)
-        if self.memo.find(self.options, plain) == plain:
+        spellings = self.memo.spellings(self.options)
+        if spellings.get(plain) == plain:
             return element
         raw = orjson.dumps(element, option=orjson.OPT_SORT_KEYS)
-        found = self.memo.find(self.options, raw)
+        found = spellings.get(raw)
         if found is None or b"null" in raw:  # orjson writes NaN as null, and may not decide what that was
             new = walk(element)
             found = orjson.dumps(new)
@@ -203,7 +207,9 @@ class Walk:
         new: dict[str, Json] = {}
         for key in sorted(schema):
             value = schema[key]
-            if key in SCHEMA_MAPS and isinstance(value, dict) and not isinstance(value, FIXED):
+            if type(value) is str:
+                new[key] = self.text(value) if key in PROSE else value
+            elif key in SCHEMA_MAPS and isinstance(value, dict) and not isinstance(value, FIXED):
                 names = property_order(value, required if key == "properties" else None)
                 names = list(value) if keep and key == "properties" else names
                 new[key] = {name: self.schema(value[name], keep=keep) for name in names}
@@ -211,8 +217,6 @@ class Walk:
                 new[key] = [self.schema(item, keep=keep) for item in value]
             elif key in SCHEMA_VALUES or key == "json":
                 new[key] = self.schema(value, keep=keep)
-            elif key in PROSE and isinstance(value, str):
-                new[key] = self.text(value)
             else:
                 new[key] = data(value)
         return new

@@ -14,6 +14,7 @@ from prefixlint.sources._stream import Input
 NAME = "langsmith"
 UNORDERED = True
 _NO_PROMPT = "runs without inputs; unset LANGSMITH_HIDE_INPUTS"
+_KINDS = ("llm", "chat_model")  # collectors of LangChain write the second
 # ``session_id`` of a run is the project, no session.
 _SESSIONS = ("session_id", "thread_id", "conversation_id")
 
@@ -27,7 +28,7 @@ def read(source: Input, options: ReadOptions) -> Iterator[Request | InputError]:
     """Read every run of type ``llm``; chains and tools repeat the same messages and are left out."""
 
     def convert(record: Record) -> Iterator[Request]:
-        if _json.text(record.members.get("run_type")) != "llm":
+        if _json.text(record.members.get("run_type")) not in _KINDS:
             return
         run = {k: _walk.value_of(record.members.get(k)) for k in ("inputs", "outputs", "extra", "prompt_token_details")}
         body = _body(run)

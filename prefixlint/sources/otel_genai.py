@@ -101,7 +101,11 @@ def usage_of(attributes: dict[str, Json]) -> Usage | None:
     read = count(
         "gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens", "gen_ai.usage.cached_tokens"
     )
-    write = count("gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_creation_input_tokens")
+    write = count(
+        "gen_ai.usage.cache_creation.input_tokens",
+        "gen_ai.usage.cache_write.input_tokens",  # what opentelemetry-util-genai 1.3 writes
+        "gen_ai.usage.cache_creation_input_tokens",
+    )
     output = count("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens")
     if (read or 0) + (write or 0) > total:
         return _usage.excluding(total, read, write, output)

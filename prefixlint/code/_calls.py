@@ -24,13 +24,13 @@ _PASS = re.compile(
     r"sprintln|format_args|format_time|strftime|isoformat|concat|bytes|bytearray|encode|decode|b64encode|"
     r"urlsafe_b64encode|md5|sha1|sha256|hexdigest|cast|deepcopy|copy|clone|to_owned|into|unwrap|some|ok|box|"
     r"promise_resolve|resolve|as_str|fromtimestamp|utcfromtimestamp|datetime|filter|map|values_of|some_new|optional_of|"
-    r"decode_uri|markdown|to_text|to_str|string_value|number|ascii|path|purepath|posixpath|join_all|gather|to_list|textcontent|"
+    r"decode_uri|from_utf8_lossy|from_utf8|markdown|to_text|to_str|string_value|number|ascii|path|purepath|posixpath|join_all|gather|to_list|textcontent|"
     r"textblock|text_block|text_part|textpart|part|content|text_content|collect|ref|arc|rc|pointer|ptr|render|print|"
     r".*(?:prompt|message|template|_text|_block|_section|_line|_header|instructions|context|_str|_string))$"
 )
 _FORMAT_METHODS = frozenset(
     "format render substitute safe_substitute format_map format_messages format_prompt invoke partial ainvoke "
-    "aformat render_async assign".split()
+    "aformat render_async assign formatMessages formatPromptValue formatPrompt".split()
 )
 _PLACEHOLDER = r"(?:\{\{-?\s*%s\b[^}]*\}\}|\$?\{\s*%s\b[^}]*\}|\$%s\b|<%%=\s*%s\b[^>]*>)"
 
@@ -131,10 +131,12 @@ def _source(engine: Engine, node: ir.Call, path: str) -> Source | None:
     if not path:
         return None
     lang = engine.module.lang
-    key = f"new {path}" if node.is_new else path
-    source = lookup(lang.calls, key) or (lookup(lang.calls, path) if not node.is_new else None)
-    if source is None and node.is_new:
-        source = lang.calls.get(f"new {path.rsplit('.', 1)[-1]}")
+    if node.is_new:
+        source = lang.calls.get(f"new:{path.rsplit('.', 1)[-1]}") or lookup(lang.calls, path)
+    else:
+        source = lookup(lang.calls, path)
+    if source is None and isinstance(node.func, ir.Name) and node.func.name in engine.module.imports and not node.is_new:
+        source = lang.calls.get(engine.module.imports[node.func.name].name or node.func.name)
     if source is None:
         return None
     head = path.split(".", 1)[0]
@@ -251,6 +253,8 @@ def _unknown(engine: Engine, node: ir.Call, path: str, method: str, receiver: Va
     if special is not None:
         return special
     spelled = _names.snake(method)
+    if receiver is not None and receiver.taints and receiver.items is None and receiver.fields is None:
+        return Value(receiver.taints, "\x00", kind=receiver.kind)
     if method[:1].isupper() or node.is_new:
         return _constructed(engine, node, method, args)
     if _PASS.match(spelled) and args.values():
@@ -325,6 +329,12 @@ def _special(engine: Engine, node: ir.Call, path: str, method: str, receiver: Va
         return Value(text="\x00", kind="rng")
     if tail2 in _shell.CALLS or method in _shell.METHODS:
         return _shell.run(engine, node, args)
+    if method in ("from", "of", "from_text", "fromText", "ofText", "create", "new", "systemMessage") and "." in path:
+        owner = path.rsplit(".", 2)[-2].removesuffix("()")
+        if owner.endswith(("Message", "Prompt", "MessageParam")) and owner[:1].isupper():
+            return _constructed(engine, node, owner, args)
+    if method in _TEMPLATES and args.values():
+        return template(engine, node, path, args)
     if method in ("field", "Field") and "default_factory" in args.named:
         return _factory(engine, node)
     if method in ("append", "add") and receiver is None and args.plain:
@@ -338,6 +348,19 @@ def _special(engine: Engine, node: ir.Call, path: str, method: str, receiver: Va
     if method in ("partial",) and args.plain and receiver is None:
         return args.plain[0]
     return None
+
+
+_TEMPLATES = frozenset("from_messages from_template from_string fromTemplate fromMessages PromptTemplate ChatPromptTemplate Template compile".split())
+
+
+def template(engine: Engine, node: ir.Call, path: str, args: Args) -> Value | None:
+    """Return the text or messages that a template object holds."""
+    held = args.get(0, "template", "messages", "source")
+    if held is None or (held.text is None and held.items is None) or not (held.size or held.items):
+        return None
+    if "System" in path:
+        return Value(text="", fields={"content": held}, role="system")
+    return replace(held) if held.items is None else held
 
 
 def _factory(engine: Engine, node: ir.Call) -> Value:
@@ -389,6 +412,8 @@ def refined(engine: Engine, base: Value, key: str, node: ir.Node) -> Value:
     spelled = _names.snake(key)
     if base.kind in ("datetime", "date") and spelled in ("year", "month", "day", "date", "weekday", "day_of_week", "today"):
         return as_date(base)
+    if spelled in ("time_interval_since1970", "ticks", "epoch_second", "unix_timestamp", "epoch_seconds", "time_in_millis"):
+        return Value(tuple(replace(t, rule="epoch") if t.rule == "timestamp" else t for t in base.taints), "\x00", kind="epoch")
     if base.kind == "proc" and spelled in ("returncode", "return_code", "pid", "status"):
         return UNKNOWN
     return Value(base.taints, "\x00", kind=base.kind)

@@ -446,7 +446,7 @@ class Engine:
 
 def ordered_at(taint: Taint, place: Place, wrap: Place) -> Taint:
     """Place an order taint at the iteration, or keep it at the listing call that made the order."""
-    if taint.fix == "listing":
+    if taint.fix in ("listing", "iterated"):
         return replace(taint, detail="order", wrap=taint.wrap or taint.place)
     steps = ((taint.place, "unordered container"),) if taint.place.path and taint.place != place else ()
     return replace(taint, place=place, detail="order", wrap=wrap, steps=(*steps, *taint.steps))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -65,7 +66,7 @@ def own_method(engine: Engine, name: str) -> Value | None:
     frame = engine.frame
     found = frame.owner.method(name) if frame.owner is not None else None
     if found is None:
-        return None
+        return frame.owner.attr(name) if frame.owner is not None else None
     func, where = found
     receiver = next((v for n in ("this", "self") if (v := frame.scope.find(n)) is not None), None)
     closure = Closure(func, where.scope, where.module, None if func.is_static else receiver, where)
@@ -80,7 +81,12 @@ def loud(name: str) -> Value:
         from prefixlint.code._values import LOUD_SIZE
 
         return Value(text="\x00", size=LOUD_SIZE, name=name)
+    if _ROLE_NAME.search(name):
+        return Value(text="\x00", name=name)
     return UNKNOWN
+
+
+_ROLE_NAME = re.compile(r"(?i)^(?:.*role_?)?(?:system|developer|user|assistant|human)(?:role)?$")
 
 
 def path_of(engine: Engine, node: ir.Node) -> str:
@@ -254,11 +260,15 @@ def formatted(engine: Engine, node: ir.Formatted) -> Value:
     if value.items is not None or value.fields is not None:
         flat = flatten(value)
         value = Value(tuple(flat.taints), "\x00", flat.size)
-    if node.spec and value.kind in ("datetime", "date") and not HAS_TIME.search(node.spec):
+    if node.spec and value.kind in ("datetime", "date") and _is_date_spec(node.spec):
         return _calls.as_date(value)
     if node.spec.endswith("n") and not value.taints:
         return taint_of(engine, Source("number-format", confidence="low"), node)
     return value
+
+
+def _is_date_spec(spec: str) -> bool:
+    return spec in "dDmMyY" if len(spec) == 1 else not HAS_TIME.search(spec)
 
 
 def seq(engine: Engine, node: ir.Seq) -> Value:
@@ -278,7 +288,7 @@ def seq(engine: Engine, node: ir.Seq) -> Value:
         if any(not isinstance(i, ir.Const) or i.text is not None for i in node.items) and len(node.items) > 1:
             made.unordered = Taint("list-order", engine.place(node), detail="order", fix="container")
         return made
-    if node.kind == "tuple" and len(made.items) >= 2 and not made.role:
+    if len(made.items) == 2 and not made.role:
         _role_pair(made, node)
         if made.role == "system":
             _sinks.message(engine, made.items[1], node, '("system", ...)')
@@ -332,7 +342,7 @@ def comp(engine: Engine, node: ir.Comp) -> Value:
         source = engine.eval(gen.source)
         found = engine.iterate(source, gen.source)
         order = order or found
-        engine.assign_quietly(gen.target, source)
+        engine.assign_quietly(gen.target, engine.element(source))
         fake = ir.Loop(gen.source.start, gen.source.end, None, gen.source, [])
         engine.loops.append(Active(fake, _sinks.words(gen.source), None))
         for test in gen.tests:

@@ -36,7 +36,7 @@ _WHAT = {
     "routing-key": "a cache key that changes although the prompt does not",
     "cached-tokens-dropped": "a token total that leaves out cached input tokens",
 }
-_PART = {"tools": "the tool list", "system": "the system prompt", "messages": "the messages", "prompt": "the prompt", "setting": "the request settings"}
+_PART = {"tools": "the tool list", "system": "the system prompt", "messages": "the messages", "prompt": "the prompt", "built": "a prompt", "setting": "the request settings"}
 _LOSS = {
     "cached-tokens-dropped": "cached reads and writes are billed but not counted",
     "routing-key": "equal prefixes are sent to different caches",

@@ -55,6 +55,11 @@ _CLOCK = frozenset(
 _DATE_ONLY = frozenset(
     "toDateString toLocaleDateString toLocalDate ToShortDateString ToLongDateString date_naive date date_time_date to_date".split()
 )
+_SAME = frozenset(
+    "String toString ToString to_string to_s build Build into clone as_str as_ref to_owned strip rstrip lstrip trim Trim trimIndent "
+    "trimMargin trimEnd trimStart unwrap expect unwrap_or_default ok lower upper toLowerCase toUpperCase dedent title freeze dup chomp "
+    "squish encode decode display getHostName getHostAddress stripIndent strip_heredoc asString to_string_lossy AsSpan".split()
+)
 _EPOCH = frozenset(
     "timestamp timestamp_millis timestamp_nanos getTime valueOf Unix UnixNano UnixMilli getEpochSecond toEpochMilli "
     "ToUnixTimeSeconds ToUnixTimeMilliseconds to_i to_f toEpochSecond as_secs as_millis toEpochMilliseconds".split()
@@ -220,8 +225,9 @@ def _join(engine: Engine, node: ir.Call, receiver: Value, name: str, args: Args)
     if name not in _JOIN:
         return None
     is_python = engine.module.lang.name == "python"
-    listed = args.plain[0] if is_python and len(args.plain) == 1 else args.plain[-1] if name == "Join" and args.plain else receiver
-    wrap = node.args[0] if is_python and node.args else node.args[-1] if name == "Join" and node.args else node
+    is_static = name == "Join" or (not is_python and len(args.plain) >= 2)
+    listed = args.plain[0] if is_python and len(args.plain) == 1 else args.plain[-1] if is_static and args.plain else receiver
+    wrap = node.args[0] if is_python and node.args else node.args[-1] if is_static and node.args else node
     if listed is UNKNOWN:
         return None
     if name == "joinToString" and args.plain:
@@ -341,6 +347,8 @@ def _view(engine: Engine, node: ir.Call, receiver: Value, name: str, args: Args)
         return _sinks.window(engine, node, receiver)
     if receiver is UNKNOWN and name not in _CALLBACK:
         return None
+    if name in _SAME and receiver.items is None and receiver.fields is None and receiver.text is not None and (receiver.taints or receiver.size or receiver.unordered):
+        return receiver
     if name not in _VIEWS and name not in _CALLBACK:
         return None
     if receiver.ref is not None and receiver.unordered is None and not receiver.items and name not in _CALLBACK:

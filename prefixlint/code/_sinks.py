@@ -177,6 +177,8 @@ def verdict(engine: Engine, taint: Taint, part: str, flat: Flat, before: int, *,
     if part == "prompt":
         rest = flat.size - taint.before
         return rule if rest >= SHORT_REST else ""
+    if part == "built":
+        return rule if taint.detail == "order" or flat.size >= SHORT_REST else ""
     return rule
 
 
@@ -215,7 +217,7 @@ def _part_of_name(engine: Engine, name: str) -> str:
         return "system"
     if _names.is_tools(name):
         return "tools"
-    return "prompt" if _names.is_prompt(name) else ""
+    return "built" if _names.is_prompt(name) else ""
 
 
 def named(engine: Engine, name: str, value: Value, node: ir.Node) -> None:
@@ -418,10 +420,15 @@ def called(engine: Engine, node: ir.Call, path: str, receiver: Value | None, arg
     parts += [(_configured(v, engine.options.names[last]), v) for v in args.values() if last in engine.options.names]
     if "cache_control" in keys and is_llm:
         parts.append(("setting_end", Value(fields={"cache_control": UNKNOWN})))
+    if method in _FLUENT and len(args.plain) == 1 and engine.module.has_evidence and engine.module.lang.name != "python":
+        parts.append(("system", args.plain[0]))
     if parts:
         fire(engine, parts, node, f"{path.rsplit('.', 2)[-1] if not path else '.'.join(path.split('.')[-3:])}(...)")
     if keys & _ROUTING or (is_llm and "model" in keys):
         routing(engine, named_args, node)
+
+
+_FLUENT = frozenset("system system_prompt default_system with_system_message system_message with_system_prompt set_system_prompt with_instructions set_instructions system_instruction preamble".split())
 
 
 def _argument(engine: Engine, key: str, value: Value, *, is_llm: bool, is_agent: bool) -> tuple[str, Value] | None:
@@ -527,7 +534,7 @@ def returned(engine: Engine, func: ir.Func, value: Value) -> None:
     if not part and func.returns and _names.is_tool_type(func.returns):
         part = "tools"
     if part:
-        _fire_returned(engine, func, value, part)
+        _fire_returned(engine, func, value, "built" if part == "prompt" else part)
     elif value.text and _is_prompt_text(value):
         fire(engine, [("system", value)], func, f"text returned by {func.name}", "medium")
 
@@ -536,10 +543,10 @@ def _fire_returned(engine: Engine, func: ir.Func, value: Value, part: str) -> No
     flat = flatten(value)
     if not flat.taints:
         return
-    taints = tuple(t for t in flat.taints if not t.loop and t.place.path)
+    taints = tuple(t for t in flat.taints if not t.loop and t.place.path and not (t.fix == "container" and t.wrap is None))
     if part == "tools" and engine.module.lang.unordered_types and engine.module.lang.unordered_types.search(func.returns):
         return
-    if part == "tools" and not _names.builds(func.name) and value.items is None:
+    if part == "tools" and not _names.builds(func.name) and value.items is None and value.unordered is None:
         return
     if part == "tools":
         taints = tuple(t for t in taints if t.detail == "order" or (t.rule in _VOLATILE and t.rule not in ("cwd-or-env", "user-or-host")))

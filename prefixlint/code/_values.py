@@ -147,7 +147,7 @@ def concat(values: Iterable[Value]) -> Value:
     joined = "".join(texts)
     if len(joined) > TEXT_LIMIT:
         joined = joined[:TEXT_LIMIT] + HOLE
-    return Value(_unique(taints), joined, size)
+    return Value(_unique(taints), joined, size, kind="" if texts else "builder")
 
 
 def _unique(taints: list[Taint]) -> tuple[Taint, ...]:

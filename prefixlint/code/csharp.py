@@ -20,7 +20,7 @@ LANG = Lang(
         """
 uuid kind=uuid: Guid.NewGuid Guid.CreateVersion7
 epoch kind=epoch: Stopwatch.GetTimestamp
-random-id kind=random: Random.Next Shared.Next random.Next rng.Next Random.Shared.Next Shared.NextInt64 new Random().Next
+random-id kind=random: Random.Next Shared.Next random.Next rng.Next Random.Shared.Next Shared.NextInt64 new:Random().Next
 random-id: Path.GetRandomFileName RandomNumberGenerator.GetHexString RandomNumberGenerator.GetInt32 RandomNumberGenerator.GetBytes Ulid.NewUlid ObjectId.GenerateNewId .GetHashCode
 list-order kind=random: Shared.Shuffle Random.Shuffle Shared.GetItems
 timestamp kind=datetime: TimeProvider.System.GetUtcNow System.GetUtcNow timeProvider.GetUtcNow SystemClock.Instance.GetCurrentInstant

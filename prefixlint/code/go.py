@@ -228,7 +228,10 @@ class _Go(Lowerer):
             pairs: list[tuple[ir.Node | None, ir.Node]] = []
             for item in keyed:
                 key, value = self.named(item)[:2]
-                pairs.append((self.lower(key), self.lower(value)))
+                lowered = self.lower(key)
+                if isinstance(lowered, ir.Name) and not kind.startswith("map["):
+                    lowered = ir.Const(lowered.start, lowered.end, lowered.name)
+                pairs.append((lowered, self.lower(value)))
             return ir.Map(*self.at(node), pairs, kind.rsplit(".", 1)[-1] if not kind.startswith("map[") or not keyed else kind) if keyed else ir.Map(*self.at(node), [], kind)
         if kind.startswith("[") or not kind:
             return ir.Seq(*self.at(node), self.exprs(items))

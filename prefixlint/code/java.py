@@ -16,11 +16,11 @@ UNORDERED = re.compile(r"^(?:java\.util\.)?(?:concurrent\.)?(?:Mutable)?(?:HashM
 CALLS = table(
     """
 timestamp kind=datetime: LocalDateTime.now ZonedDateTime.now OffsetDateTime.now Instant.now LocalTime.now Clock.systemUTC Calendar.getInstance System.now
-timestamp kind=datetime when=bare: new Date Date
+timestamp kind=datetime when=bare: new:Date Date
 date kind=date: LocalDate.now
 epoch kind=epoch: System.currentTimeMillis System.nanoTime
 uuid kind=uuid: UUID.randomUUID Generators.timeBasedGenerator Uuid.random
-random-id: ProcessHandle.current RandomStringUtils.randomAlphanumeric RandomStringUtils.random UlidCreator.getUlid ObjectId.get NanoIdUtils.randomNanoId new ObjectId System.identityHashCode
+random-id: ProcessHandle.current RandomStringUtils.randomAlphanumeric RandomStringUtils.random UlidCreator.getUlid ObjectId.get NanoIdUtils.randomNanoId new:ObjectId System.identityHashCode
 random-id kind=random: Math.random ThreadLocalRandom.current Random.nextInt random.nextInt random.nextLong Random.nextLong rnd.nextInt rand.nextInt
 list-order kind=random: Collections.shuffle
 user-or-host: InetAddress.getLocalHost InetAddress.getHostName
@@ -37,6 +37,9 @@ LANG = Lang(
     json_safe=re.compile(r"ORDER_MAP_ENTRIES_BY_KEYS"),
     map_json_only=True,
 )
+
+
+_LISTS = frozenset("List.of Arrays.asList ImmutableList.of Stream.of Collections.singletonList".split())
 
 
 def lower(data: bytes) -> ir.Tree:
@@ -142,6 +145,10 @@ class _Java(Lowerer):
         args = self.exprs(self.named(arguments)) if arguments is not None else []
         if name in ("format", "formatted") and args:
             return self.formatted(node, base, name, args)
+        if base is not None and f"{self.text(base)}.{name}" in _LISTS:
+            return ir.Seq(*place, args)
+        if base is not None and f"{self.text(base)}.{name}" in ("Map.of", "ImmutableMap.of") and len(args) % 2 == 0:
+            return ir.Map(*place, [*zip(args[::2], args[1::2], strict=True)])
         func: ir.Node = ir.Attr(*place, self.lower(base), name) if base is not None else ir.Name(*place, name)
         return self.builder(ir.Call(*place, func, args))
 

@@ -16,11 +16,11 @@ LANG = Lang(
     name="javascript",
     calls=table(
         """
-timestamp kind=datetime when=bare: new Date Date dayjs moment DateTime.now DateTime.local DateTime.utc moment.utc dayjs.utc Now.instant Now.zonedDateTimeISO Now.plainDateTimeISO
+timestamp kind=datetime when=bare: new:Date Date dayjs moment DateTime.now DateTime.local DateTime.utc moment.utc dayjs.utc Now.instant Now.zonedDateTimeISO Now.plainDateTimeISO
 date kind=date: Now.plainDateISO
 epoch kind=epoch: Date.now performance.now process.hrtime hrtime.bigint process.uptime
 uuid kind=uuid: crypto.randomUUID randomUUID uuidv4 uuid.v4 uuid.v1 uuid.v7 uuidv7 uuidv1 v4 v1 v7 uuid
-random-id: nanoid ulid cuid cuid2.createId createId customAlphabet crypto.randomBytes randomBytes crypto.getRandomValues crypto.randomInt randomInt hyperid shortid.generate ObjectId new ObjectId
+random-id: nanoid ulid cuid cuid2.createId createId customAlphabet crypto.randomBytes randomBytes crypto.getRandomValues crypto.randomInt randomInt hyperid shortid.generate ObjectId new:ObjectId
 random-id kind=random: Math.random _.random lodash.random faker.string.uuid
 list-order kind=random: _.shuffle _.sampleSize _.sample lodash.shuffle
 user-or-host: os.hostname os.userInfo os.homedir hostname userInfo homedir

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from prefixlint.code import _ir as ir
@@ -62,7 +63,12 @@ class _Kotlin(Lowerer):
                 is_name = True
             elif is_name:
                 is_name = False
-                yield ir.Formatted(*self.at(child), ir.Name(*self.at(child), raw))
+                name = re.match(r"\w+", raw)
+                start, end = self.at(child)
+                middle = start + (len(name[0].encode()) if name else 0)
+                yield ir.Formatted(start, middle, ir.Name(start, middle, name[0] if name else ""))
+                if name and raw[name.end() :]:
+                    yield ir.Const(middle, end, raw[name.end() :])
             elif child.type in self.CONTENT:
                 yield ir.Const(*self.at(child), {"\\n": "\n", "\\t": "\t"}.get(raw, raw))
             elif child.type in self.HOLES:

@@ -11,6 +11,9 @@ from prefixlint.model import Prompt, Segment
 
 _FENCE = lazy(r"^[ \t>]{0,8}(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
 _CODE = lazy(r"(`{1,3})(?!`)[^`\n]{1,400}\1")
+_CALL = lazy(r"\w\(")
+_INDENT = ("    ", "\t")
+_LIST_ITEM = lazy(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]")
 _EXAMPLE_TAG = lazy(r"<(/?)(?:good_|bad_)?(?:examples?|sample|few[_-]?shot|demo|example_\w{1,30})\b[^>\n]{0,80}>", re.I)
 _EXAMPLE_WORD = lazy(
     r"\b(?:e\.g|i\.e|eg|examples?|such as|for instance|samples?|looks? like|something like|expected|outputs?|returns?"
@@ -71,13 +74,30 @@ class Passage:
         return bisect_right(self.fences, at_char) % 2 == 1
 
     def is_code(self, at_char: int) -> bool:
-        """Say whether a place lies in fenced or inline code."""
-        if self.is_fenced(at_char):
+        """Say whether a place lies in code of any kind, a few words in backticks included."""
+        if self.is_code_block(at_char):
             return True
         start, end = self.line(at_char)
         if "`" not in self.text[start:at_char]:
             return False
         return any(m.start() < at_char < m.end() for m in _CODE.finditer(self.text, start, end))
+
+    def is_code_block(self, at_char: int) -> bool:
+        """Say whether a place lies in fenced or indented code, or on a line that looks like a statement."""
+        start, end = self.line(at_char)
+        return self.is_fenced(at_char) or _is_statement(self.text[start:end]) or self._is_indented(start)
+
+    def _is_indented(self, line_start: int) -> bool:
+        """Say whether a line belongs to a block that is indented like code behind a blank line."""
+        if not self.text.startswith(_INDENT, line_start):
+            return False
+        lines = self.text[max(0, line_start - LINE_CHARS) : line_start].split("\n")[:-1]
+        is_apart = False
+        for line in reversed(lines):
+            if line.strip() and not line.startswith(_INDENT):
+                return is_apart and not _LIST_ITEM.match(line)
+            is_apart = not line.strip()
+        return False
 
     def is_silent(self, at_char: int) -> bool:
         """Say whether a place lies in a raw block or a template comment."""
@@ -107,6 +127,14 @@ class Passage:
         first, last = max(0, at_char - LINE_CHARS), min(len(self.text), at_char + LINE_CHARS)
         start, end = self.text.rfind("\n", first, at_char), self.text.find("\n", at_char, last)
         return first if start < 0 else start + 1, last if end < 0 else end
+
+
+def _is_statement(line: str) -> bool:
+    """Say whether a line is a command behind a prompt sign, or ends like a statement of a C-like language."""
+    line = line.strip()
+    if line.startswith((">>> ", "$ ", "#!/")):
+        return True
+    return line.endswith(";") and (" = " in line or _CALL.search(line) is not None)
 
 
 def _paired(marks: list[tuple[int, str]]) -> list[int]:

@@ -23,6 +23,7 @@ ROOTS = frozenset(
     "user request req input inputs state ctx context vars variables values args params data env session".split()
 )
 _WORDS_BEFORE = 48  # a label stands this near to its placeholder
+_EXPLAINED = lazy(r"[`'\"]?[ \t]*(?:=>|->|→|[-–—:|=](?=[ \t]))[ \t]*[^\s{$<]")
 _IN_PATH = lazy(r"[\w/=&?.@#%-]$")
 
 
@@ -38,12 +39,12 @@ class Place:
     @property
     def is_labelled(self) -> bool:
         """Say whether words in front of the slot announce a volatile value."""
-        return bool(_label_regex().search(self.before.lower()))
+        return not self.is_glued and bool(_label_regex().search(self.before.lower()))
 
     @property
-    def is_fenced(self) -> bool:
-        """Say whether the slot stands in a fenced code block."""
-        return self.passage.is_fenced(self.slot.start_char)
+    def is_in_block(self) -> bool:
+        """Say whether the slot stands in a block of code; a label counts for one in backticks, not for this."""
+        return self.passage.is_code_block(self.slot.start_char)
 
     @property
     def is_code(self) -> bool:
@@ -54,6 +55,12 @@ class Place:
     def is_example(self) -> bool:
         """Say whether the slot is part of an example."""
         return self.passage.is_example(self.slot.start_char)
+
+    @property
+    def is_defined(self) -> bool:
+        """Say whether the slot begins a line that explains it: ``{{now}} => the time``, ``- {date}: today``."""
+        head = self.before.strip(" \t-*|`'\"")
+        return not head and _EXPLAINED.match(self.segment.text, self.slot.end_char) is not None
 
     @property
     def is_glued(self) -> bool:
@@ -106,7 +113,7 @@ def _volatile(place: Place) -> Hit:
 
 def _confidence(place: Place) -> Confidence:
     slot = place.slot
-    if place.is_example or place.is_fenced or (place.is_code and not place.is_labelled):
+    if place.is_example or place.is_in_block or place.is_defined or (place.is_code and not place.is_labelled):
         return "low"
     if slot.rule in SHARED_ONLY and place.static_behind < SHARED_CHARS:
         return "low"

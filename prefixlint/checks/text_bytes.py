@@ -66,16 +66,19 @@ def _lines(segment: Segment, *, is_file: bool) -> Iterator[Hit]:
 def _trailing(segment: Segment) -> Iterator[Hit]:
     """Yield the first line with trailing blanks; values say how many there are. Hard breaks and code do not count."""
     text, passage = segment.text, Passage(segment.text)
-    found = [m for m in _TRAILING.finditer(text) if not _is_hard_break(text, m) and not passage.is_fenced(m.start())]
+    found = [m for m in _TRAILING.finditer(text) if not _is_markup(text, m) and not passage.is_fenced(m.start())]
     if found:
         values = (found[0][0], str(len(found)))
         confidence: Confidence = "low" if segment.part == "tools" else "medium"
         yield Hit("trailing-whitespace", segment.pointer, *found[0].span(), values, confidence=confidence)
 
 
-def _is_hard_break(text: str, blanks: re.Match[str]) -> bool:
-    """Say whether two blanks at the end of a line are Markdown's line break."""
-    return blanks[0] == "  " and blanks.end() < len(text.rstrip())
+def _is_markup(text: str, blanks: re.Match[str]) -> bool:
+    """Say whether blanks are Markdown's line break (two of them), or stand behind a mark alone (``> ``, ``- ``)."""
+    if blanks[0] == "  " and blanks.end() < len(text.rstrip()):
+        return True
+    line = text[text.rfind("\n", max(0, blanks.start() - 8), blanks.start()) + 1 : blanks.start()]
+    return line.strip(" \t>-*+#|") == ""
 
 
 def _newlines(segment: Segment) -> Iterator[Hit]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from prefixlint.canon import move
 from prefixlint.canon.agree import INSTRUCTIONS, TALK
-from prefixlint.canon.body import DEVELOPER
+from prefixlint.canon.body import DEVELOPER, is_developer
 from prefixlint.canon.place import Ledger
 from prefixlint.canon.values import at, with_value
 from prefixlint.json_spans import split_pointer
@@ -49,8 +49,7 @@ def _is_developer(body: Json, pointer: str) -> bool:
     tokens = split_pointer(pointer)
     if tokens[0] in INSTRUCTIONS:
         return True
-    message = at(body, f"/{tokens[0]}/{tokens[1]}") if len(tokens) > 1 and tokens[0] in TALK else None
-    return isinstance(message, dict) and message.get("role") in DEVELOPER
+    return len(tokens) > 1 and tokens[0] in TALK and is_developer(at(body, f"/{tokens[0]}/{tokens[1]}"))
 
 
 def moved_in_texts(prompt: Prompt, *, all_roles: bool) -> Iterator[tuple[Segment, str, str]]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from prefixlint.api.fix_files import advice_on
 from prefixlint.canon import adopt, marks, move
 from prefixlint.canon.agree import INSTRUCTIONS, TALK, TOOLS, digest, without_marks
-from prefixlint.canon.body import DEVELOPER, place_marks, tool_name
+from prefixlint.canon.body import is_developer, place_marks, tool_name
 from prefixlint.canon.place import Ledger
 from prefixlint.canon.raw import RawLedger, with_completion
 from prefixlint.canon.values import at, replaced, with_value
@@ -163,8 +163,7 @@ class Mover:
         if tokens[:1] and tokens[0] in (*INSTRUCTIONS, *TOOLS, "toolConfig"):
             return True
         if len(tokens) > 1 and tokens[0] in TALK:
-            message = at(self.bodies[index], f"/{tokens[0]}/{tokens[1]}")
-            return isinstance(message, dict) and message.get("role") in DEVELOPER
+            return is_developer(at(self.bodies[index], f"/{tokens[0]}/{tokens[1]}"))
         return False
 
     def _pointer(self, fork: Fork) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from prefixlint.canon import inner, text
-from prefixlint.canon.body import DEVELOPER, Options, Walk, place_marks, tool_name
+from prefixlint.canon.body import Options, Walk, is_developer, place_marks, tool_name
 from prefixlint.elements import Number
 from prefixlint.model import Json
 
@@ -72,7 +72,7 @@ class Agreement:
                 yield key, body[key]
 
     def _covers(self, message: Json) -> bool:
-        return isinstance(message, dict) and (self.options.all_roles or message.get("role") in DEVELOPER)
+        return isinstance(message, dict) and (self.options.all_roles or is_developer(message))
 
     def _key(self, kind: str, element: Json) -> bytes:
         place = (kind, id(element))
@@ -182,7 +182,7 @@ class Agreement:
         return tool
 
     def _message_text(self, pointer: str, message: Json) -> Json:
-        if not isinstance(message, dict) or message.get("role") not in DEVELOPER or "content" not in message:
+        if not is_developer(message) or "content" not in message:
             return message
         new = self._developer_text(f"{pointer}/content", message["content"])
         return message if new is message["content"] else {**message, "content": new}
@@ -217,7 +217,7 @@ def developer_texts(body: dict[str, Json]) -> Iterator[tuple[str, str]]:
             yield from texts(f"/{key}", body[key])
     for key in TALK:
         for i, message in enumerate(body[key] if isinstance(body.get(key), list) else ()):
-            if isinstance(message, dict) and message.get("role") in DEVELOPER and "content" in message:
+            if is_developer(message) and "content" in message:
                 yield from texts(f"/{key}/{i}/content", message["content"])
 
 

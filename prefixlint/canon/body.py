@@ -31,7 +31,7 @@ PROSE = frozenset(("description", "title"))  # a tool's own words; names, enums 
 DECLARATIONS = frozenset(("functionDeclarations", "function_declarations"))
 STRUCTURED = frozenset(("response_format", "text", "output_config", "output_format", "generationConfig"))
 DEVELOPER = frozenset(("system", "developer"))
-TEXT_TYPES = frozenset(("text", "input_text", "output_text"))
+TEXT_TYPES = ("text", "input_text", "output_text")
 MEMO_BYTES = 16_000_000
 
 
@@ -86,7 +86,13 @@ def tool_name(tool: Json) -> str:
     declared = next((tool[k] for k in DECLARATIONS if isinstance(tool.get(k), list)), None)
     if declared:
         return min(tool_name(d) for d in declared)
-    return str(tool.get("type") or next(iter(sorted(tool)), ""))
+    kind = tool.get("type")
+    return kind if isinstance(kind, str) else min((k for k in tool if k != "cache_control"), default="")
+
+
+def is_developer(message: Json) -> bool:
+    """Return whether a message speaks for the developer."""
+    return isinstance(message, dict) and message.get("role") in ("system", "developer")
 
 
 def has_markers(messages: Json) -> bool:
@@ -238,7 +244,7 @@ class Walk:
         """Canonicalize one message or item of the history."""
         if not isinstance(message, dict) or isinstance(message, FIXED):
             return data(message)
-        touch = self.options.all_roles or message.get("role") in DEVELOPER
+        touch = self.options.all_roles or is_developer(message)
         return {key: self.message_member(key, message[key], touch=touch) for key in sorted(message)}
 
     def message_member(self, key: str, value: Json, *, touch: bool) -> Json:
@@ -284,7 +290,7 @@ class Walk:
             return data(block)
         new: dict[str, Json] = data(block)
         kind = block.get("type")
-        if touch and kind in (*TEXT_TYPES, None) and isinstance(block.get("text"), str):
+        if touch and (kind is None or kind in TEXT_TYPES) and isinstance(block.get("text"), str):
             new["text"] = self.text(block["text"])
         if kind == "tool_result" and "content" in block:
             new["content"] = Walk(self._unmarked(), self.memo).content(block["content"], touch=self.options.all_roles)

@@ -83,7 +83,8 @@ def _items(old: list[Json], new: list[Json], pointer: str) -> Iterator[Change]:
     for name, tool in zip(fresh, new, strict=True):
         left.setdefault(name, []).append(tool)
     for i, tool in enumerate(old):
-        yield from _element(tool, left[names[i]].pop(0), f"{pointer}/{i}")
+        if left.get(names[i]):
+            yield from _element(tool, left[names[i]].pop(0), f"{pointer}/{i}")
 
 
 def _element(old: Json, new: Json, pointer: str) -> Iterator[Change]:

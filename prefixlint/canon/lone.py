@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prefixlint.canon.agree import INSTRUCTIONS, TALK, TOOLS
-from prefixlint.canon.body import DEVELOPER, Walk
+from prefixlint.canon.body import Walk, is_developer
 from prefixlint.model import Json
 
 # Values that tools are called with: data, whose key order is free; around them the order of keys is the file's.
@@ -32,7 +32,7 @@ def _member(key: str, value: Json, walk: Walk) -> Json:
 
 
 def _covers(message: Json, walk: Walk) -> bool:
-    return isinstance(message, dict) and (walk.options.all_roles or message.get("role") in DEVELOPER)
+    return isinstance(message, dict) and (walk.options.all_roles or is_developer(message))
 
 
 def outer_like(form: Json, first: Json) -> Json:

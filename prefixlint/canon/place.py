@@ -90,7 +90,7 @@ def _role(message: Json) -> str:
 
 
 def _is_call(message: Json) -> bool:
-    return bool(message.get("tool_calls")) or message.get("type") == "function_call"
+    return isinstance(message, dict) and (bool(message.get("tool_calls")) or message.get("type") == "function_call")
 
 
 def tagged(text: str) -> str:
@@ -137,8 +137,8 @@ def with_text(message: Json, text: str) -> Json:
         return {**message, place: f"{content}\n\n{text}" if content else text}
     if not isinstance(content, list):
         return {**message, place: text}
-    kinds = {p.get("type") for p in content if isinstance(p, dict)}
-    if place == "parts" or kinds == {None}:
+    kinds = {str(p.get("type")) for p in content if isinstance(p, dict)}
+    if place == "parts" or kinds == {"None"}:
         return {**message, place: [*content, {"text": text}]}
     kind = "input_text" if "input_text" in kinds else "text"
     return {**message, place: [*content, {"type": kind, "text": text}]}

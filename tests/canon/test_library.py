@@ -108,3 +108,21 @@ def test_nothing_is_taken_for_null() -> None:
 
 def test_examples_in_docstrings() -> None:
     assert doctest.testmod(library).failed == 0
+
+
+KEYS = ["role", "content", "type", "text", "name", "function", "parameters", "properties", "required", "cache_control",
+        "description", "arguments", "tool_calls", "parts", "functionDeclarations", "input", "toolSpec", "anyOf"]  # fmt: skip
+MEMBERS = ["messages", "tools", "system", "input", "contents", "systemInstruction", "functions", "toolConfig", "prompt"]
+junk = st.recursive(
+    st.none() | st.booleans() | st.sampled_from([1, 2.0, 10**30, "user", "system", "a \r\n", '{"a":1}', "e\u0301", ""]),
+    lambda below: st.lists(below, max_size=3) | st.dictionaries(st.sampled_from(KEYS), below, max_size=4),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.dictionaries(st.sampled_from(MEMBERS), junk, max_size=5), st.booleans())
+def test_any_json_is_taken_and_stable(body: Any, all_roles: bool) -> None:
+    new = canonicalize(body, all_roles=all_roles)
+    assert canonicalize(new.body, all_roles=all_roles).edits == ()
+    assert json.loads(canonical_bytes(body, all_roles=all_roles)) == json.loads(library.dump(new.body))

@@ -110,8 +110,9 @@ def test_examples_in_docstrings() -> None:
     assert doctest.testmod(library).failed == 0
 
 
-KEYS = ["role", "content", "type", "text", "name", "function", "parameters", "properties", "required", "cache_control",
-        "description", "arguments", "tool_calls", "parts", "functionDeclarations", "input", "toolSpec", "anyOf"]  # fmt: skip
+KEYS = ["role", "content", "type", "text", "name", "function", "parameters", "properties", "required",
+        "cache_control", "description", "arguments", "tool_calls", "parts", "functionDeclarations",
+        "input", "toolSpec", "anyOf"]  # fmt: skip
 MEMBERS = ["messages", "tools", "system", "input", "contents", "systemInstruction", "functions", "toolConfig", "prompt"]
 junk = st.recursive(
     st.none() | st.booleans() | st.sampled_from([1, 2.0, 10**30, "user", "system", "a \r\n", '{"a":1}', "e\u0301", ""]),

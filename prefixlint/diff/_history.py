@@ -12,8 +12,9 @@ from prefixlint.model import Json
 
 REACH = 64  # so many messages may be new before the two conversations are in step again
 SUMMARY = re.compile(
-    r"(?i)\bsummar(?:y|ies|ized|ised|izing)\b|\bcompact(?:ed|ion)?\b|continued from a previous|conversation so far|\brecap\b"
-    r"|earlier (?:messages|turns|conversation)|previous conversation|zusammenfassung|bisherige[nsr]? gespräch|résumé de la"
+    r"(?i)\bsummar(?:y|ies|ized|ised|izing)\b|\bcompact(?:ed|ion)?\b|continued from a previous|conversation so far"
+    r"|\brecap\b|earlier (?:messages|turns|conversation)|previous conversation|zusammenfassung|bisherige[nsr]? gespräch"
+    r"|résumé de la"
     r"|resumen de|摘要|总结|總結|要約|요약|ملخص|краткое содержание"
 )
 THINKING_TYPES = frozenset(("thinking", "redacted_thinking", "reasoning", "reasoning_content"))

@@ -12,7 +12,8 @@ from prefixlint.model import Part
 # Words that say a text was fetched for one request. Tags, labels and headings, in the languages seen in public prompts.
 _FETCHED = (
     r"sources?|documents?|docs?|context|passages?|snippets?|chunks?|excerpts?|articles?|retrieved|retrieval|knowledge"
-    r"|search[ _-]?results?|results?|references?|citations?|rag|relevant[ _-]\w+|quellen?|kontext|dokumente?|wissen|auszug"
+    r"|search[ _-]?results?|results?|references?|citations?|rag|relevant[ _-]\w+|quellen?|kontext|dokumente?"
+    r"|wissen|auszug"
     r"|sources? pertinentes|fuentes?|contexto|documentos?|contexte|来源|資料|资料|上下文|文档|文件|检索结果|参考|知识库"
     r"|情報源|文脈|관련 문서|출처|مصادر|مصدر|سياق|وثائق|источники?|контекст|документы?"
 )
@@ -57,7 +58,7 @@ LINE_CHARS = 300
 
 
 def value_cause(left: str, right: str, offset: int) -> Named | None:
-    """Name a value that a shape covers on both sides; only where the texts go on alike behind it if it is a weak one."""
+    """Name a value that a shape covers on both sides; a weak one only where the texts go on alike behind it."""
     ours = {s.rule: s for s in shapes.covering(left, offset)}
     theirs = {s.rule: s for s in shapes.covering(right, offset)}
     both = [rule for rule in ours if rule in theirs]

@@ -5,105 +5,19 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
 from prefixlint.diff import _forms, _history, _values
 from prefixlint.diff._forms import Named
-from prefixlint.diff.align import common_suffix
-from prefixlint.diff.fork import Difference, Place, difference
-from prefixlint.diff.sequence import ASSISTANT_ROLES, Sequence
+from prefixlint.diff.clash import ID_KEYS, SHOWN_CHARS, Cause, Clash, Mask
+from prefixlint.diff.fork import Difference, difference
 from prefixlint.diff.store import Store
+from prefixlint.diff.text_cause import name_text
 from prefixlint.elements import Element, Number
-from prefixlint.model import ForkKind, Json, Part
+from prefixlint.model import Json
 from prefixlint.prefix import lcp
 
-SHOWN_CHARS = 40
-ID_KEYS = frozenset(("id", "tool_call_id", "tool_use_id", "toolUseId", "call_id", "callId"))
 NORMAL_FORMS = frozenset(rule for rule, _ in _forms.FORMS) | {"key-order", "number-format", "list-order", "tool-order"}
-UNSURE = frozenset(
-    (
-        "history-rewrite",
-        "instructions-edited",
-        "tool-def-change",
-        "tool-set-change",
-        "param-change",
-        "retrieved-context",
-    )
-)
-MaskKind = Literal["span", "leaf", "element", "shift", "part", "rest"]
-
-
-@dataclass(frozen=True, slots=True)
-class Mask:
-    """Say what to leave out of both sides to see past a cause.
-
-    ``span``: of the string at the fork, up to ``end_left`` and ``end_right``. ``leaf``: the whole string. ``element``:
-    the rest of the element. ``shift``: ``end_left`` and ``end_right`` elements. ``part``: the rest of the part.
-    ``rest``: all. ``equal`` says that what is left out has equal meaning, so that its tokens could be shared.
-    """
-
-    kind: MaskKind
-    end_left: int = 0
-    end_right: int = 0
-    equal: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Cause:
-    """Hold a named cause with its place and what differs; ``sure`` says that it was recognised, not left over."""
-
-    rule: str
-    pointer: str
-    kind: ForkKind
-    char_offset: int | None
-    left: str
-    right: str
-    mask: Mask
-    sure: bool = True
-    also: tuple[str, ...] = ()
-    found: Difference | None = None
-    context: tuple[str, str] = ("", "")
-
-
-@dataclass(frozen=True, slots=True)
-class Clash:
-    """Hold two sequences and the place at which they part; ``grown`` says that one is the other's next turn."""
-
-    store: Store
-    before: Sequence
-    after: Sequence
-    place: Place
-    grown: bool
-
-    @property
-    def part(self) -> Part:
-        """Return the part; system messages at the start of the conversation are the system prompt."""
-        if self.place.part is None:
-            return "setting"
-        return "system" if self.in_lead else self.place.part.part
-
-    @property
-    def in_lead(self) -> bool:
-        """Say whether the fork lies in a system message at the start."""
-        is_talk = self.place.part is self.after.layout.PARTS[-1]
-        return is_talk and self.place.index < max(self.before.lead, self.after.lead)
-
-    @property
-    def in_history(self) -> bool:
-        """Say whether the fork lies in the conversation itself."""
-        return self.place.part is self.after.layout.PARTS[-1] and not self.in_lead
-
-    @property
-    def generated(self) -> bool:
-        """Say whether the model wrote what differs, so that no label in it speaks of the client."""
-        return self.in_history and self.store.role(self.place.pair[1]) in ASSISTANT_ROLES
-
-
-    @property
-    def asked(self) -> bool:
-        """Say whether the user, or the client in the user's name, wrote what differs."""
-        return self.in_history and self.store.role(self.place.pair[1]) == "user"
 
 
 def explain(clash: Clash) -> Cause:
@@ -435,55 +349,3 @@ def _is_image(found: Difference, key: str) -> bool:
     if all(t.startswith("data:") for t in texts):
         return True
     return key in ("data", "file_data", "bytes") and all(" " not in t[:200] and len(t) > 16 for t in texts)
-
-
-def name_text(clash: Clash, left: str, right: str, offset: int) -> Named:
-    """Name the first difference of two strings of a clash, the most specific cause first."""
-    history, part = clash.in_history, clash.part
-    tail = common_suffix(left, right, offset)
-    found = (
-        _forms.whole_form(left, right, offset, tail)
-        or _forms.json_cause(left, right, offset)
-        or _forms.order_cause(left, right, offset, tail)
-        or _forms.local_form(left, right, offset)
-        or (_stripped_thought(left, right, offset) if history else None)
-        or _forms.number_cause(left, right, offset)
-        or _volatile(clash, left, right, offset)
-        or _values.listing_cause(left, right, offset)
-        or _values.inserted_cause(left, right, offset)
-    )
-    if found:
-        return found
-    if part in ("system", "message"):
-        fetched = _values.fetched_cause(left, right, offset)
-        if fetched and (not history or clash.asked):
-            return replace(fetched, sure=False)
-    _, end_left, end_right = _values.value_span(left, right, offset)
-    return Named(_values.part_rule(part, history=history), offset, end_left, end_right, sure=False)
-
-
-def _volatile(clash: Clash, left: str, right: str, offset: int) -> Named | None:
-    """Name a value that changes; in tools and in history a bare number is rather an edit."""
-    named = _values.value_cause(left, right, offset)
-    if named is None or (named.rule == "counter" and not named.sure):
-        named = _values.shape_cause(left, right, offset) or named
-    if named and not named.sure and (clash.part == "tools" or clash.in_history):
-        return None
-    if named and clash.generated and named.rule not in _values.PROVEN:
-        return None
-    return named
-
-
-def _stripped_thought(left: str, right: str, offset: int) -> Named | None:
-    """Name a thought that stands in one text and is gone from the other."""
-    for found in _history.THINK_TEXT.finditer(left, max(0, offset - 40)):
-        if found.start() <= offset < found.end() and right.startswith(
-            left[found.end() : found.end() + 4], found.start()
-        ):
-            return Named("thinking-stripped", offset, found.end(), found.start())
-    for found in _history.THINK_TEXT.finditer(right, max(0, offset - 40)):
-        if found.start() <= offset < found.end() and left.startswith(
-            right[found.end() : found.end() + 4], found.start()
-        ):
-            return Named("thinking-stripped", offset, found.start(), found.end())
-    return None

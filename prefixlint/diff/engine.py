@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from prefixlint.diff.cause import Cause, Clash, explain
+from prefixlint.diff.cause import explain
+from prefixlint.diff.clash import Cause, Clash
 from prefixlint.diff.fork import Place, part_at
 from prefixlint.diff.measure import Loss, measure
 from prefixlint.diff.relation import Bond, bond, front_similarity, text_bond, text_continues, whole_text

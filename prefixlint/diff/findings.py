@@ -1,4 +1,4 @@
-"""Find what no fork shows: markers in the wrong place, keys that split caches, prefixes that were there and not read."""
+"""Find what no fork shows: misplaced markers, keys that split caches, prefixes that were there and not read."""
 
 from __future__ import annotations
 
@@ -61,11 +61,12 @@ class Watch:
         self._marked: OrderedDict[int, _Marked] = OrderedDict()
         self._key_uses: OrderedDict[int, tuple[dict[bytes, int], Span, int]] = OrderedDict()
         self._repeats: dict[tuple[int, str], tuple[dict[bytes, int], Sequence, Span]] = {}
+        self._known: dict[tuple[str, str], Facts | None] = {}
         self._burst: list[tuple[float, Sequence]] = []
 
     def look(self, request: Request, step: Step) -> None:
         """Take one request."""
-        known = provider_facts(step.sequence.model, request.provider)
+        known = self._facts(step.sequence.model, request.provider)
         found = list(markers(step.sequence))
         if found and known:
             self._markers(step, found, known)
@@ -73,6 +74,11 @@ class Watch:
         self._usage(step, known, marked=bool(found))
         if self._store.duplicates:
             self._duplicates(step.sequence)
+
+    def _facts(self, model: str, provider: str) -> Facts | None:
+        if (model, provider) not in self._known:
+            self._known[model, provider] = provider_facts(model, provider)
+        return self._known[model, provider]
 
     def findings(self) -> tuple[Finding, ...]:
         """Return what was found, in the order of the log."""
@@ -84,7 +90,7 @@ class Watch:
                 self._split(key, before, span)
         for uses, span, tokens in self._key_uses.values():
             if len(uses) >= BURST and max(uses.values()) == 1 and tokens >= LEAST_SHARED:
-                text = f"each of {len(uses)} requests has a cache key of its own, so none reads the {tokens} tokens they share"
+                text = f"each of {len(uses)} requests has a cache key of its own: their {tokens} shared tokens are not read"
                 self._add("routing-key", span, "/prompt_cache_key", text, "warning", "medium")
         return tuple(sorted(self._found.values(), key=lambda f: (f.span.path, f.span.record, f.pointer)))
 
@@ -156,8 +162,8 @@ class Watch:
         if first is None or not stable:
             return
         text = (
-            f"the first marker covers text that changes ({step.fork.cause} at {step.fork.pointer}), so the {stable} stable "
-            f"tokens before it are never read; mark the block before it"
+            f"the first marker covers text that changes ({step.fork.cause} at {step.fork.pointer}), so the {stable} "
+            "stable tokens before it are never read; mark the block before it"
         )
         self._add("breakpoint-misplaced", step.sequence.span, first.pointer, text, "warning")
 
@@ -228,7 +234,7 @@ class Watch:
         return any(self._store.role(i) in ASSISTANT_ROLES for i in after.conversation[: len(before.conversation) + 1])
 
     def _split(self, key: str, before: Sequence, after: Span) -> None:
-        text = f"{key} changes although the prompt goes on unchanged: the {before.tokens} tokens before are looked up elsewhere"
+        text = f"{key} changes although the prompt does not: its {before.tokens} known tokens are looked up elsewhere"
         self._add("routing-key", before.span, f"/{key}", text, "warning", related=(after,))
 
     def _spread(self, keys: dict[str, bytes], step: Step) -> None:
@@ -268,12 +274,13 @@ class Watch:
         gap_s = after.at_s - before.at_s
         longest = max([known.ttl_s.value, *(3_600.0 for m in markers(before) if m.ttl == "1h")])
         if gap_s > longest:
-            text = f"{gap_s / 60:.0f} minutes after the request before, past the {longest / 60:.0f} that {shared} tokens are kept"
+            minutes = f"{gap_s / 60:.0f} minutes after the request before, past the {longest / 60:.0f}"
+            text = f"{minutes} for which its {shared} tokens are kept"
             self._add("ttl-expired", after.span, "", text, "info", "medium")
         elif gap_s > 1 and before.usage is not None and (before.usage.cache_read or before.usage.cache_write):
             text = (
-                f"{shared} tokens are the same as {gap_s:.0f} s before, yet {after.usage.cache_read} were read from cache: "
-                "look at routing, eviction and settings outside of the prompt"
+                f"{shared} tokens are the same as {gap_s:.0f} s before, yet {after.usage.cache_read} were read from "
+                "cache: look at routing, eviction and settings outside of the prompt"
             )
             self._add("intact-but-not-read", after.span, "", text, "info", "medium")
 
@@ -284,8 +291,8 @@ class Watch:
         self._burst = [b for b in self._burst if at_s - b[0] <= BURST_S] + [(at_s, step.sequence)]
         if len(self._burst) >= BURST:
             text = (
-                f"{len(self._burst)} requests within {BURST_S:.0f} s share {step.arrival.shared_tokens} tokens and none read "
-                "them from cache; send one first, then the others"
+                f"{len(self._burst)} requests within {BURST_S:.0f} s share {step.arrival.shared_tokens} tokens, "
+                "none read from cache; send one first, then the others"
             )
             self._add("fan-out-before-warm", self._burst[0][1].span, "", text, "info", "medium")
 
@@ -295,7 +302,8 @@ class Watch:
         for part in (*sequence.front, sequence.talk):
             for index, item in enumerate(part.ids):
                 if item in fresh:
-                    text = f"{', '.join(map(repr, fresh[item][:3]))} stands twice in one object; which one counts is chance"
+                    keys = ", ".join(map(repr, fresh[item][:3]))
+                    text = f"{keys} stands twice in one object; which one counts is chance"
                     self._add("duplicate-key", sequence.span, part.place(index), text, "warning")
 
 

@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Sequence as Items
 from dataclasses import dataclass, field
 
-from prefixlint.diff.cause import Cause, Clash, explain, name_text
+from prefixlint.diff.cause import explain
+from prefixlint.diff.clash import Cause, Clash
 from prefixlint.diff.fork import Place, common, token_fork
 from prefixlint.diff.sequence import ASSISTANT_ROLES, PartIds, Sequence, last_turn
 from prefixlint.diff.store import Store
+from prefixlint.diff.text_cause import name_text
 from prefixlint.elements import Element, Piece, PromptPart
 from prefixlint.model import Tokenizer
 from prefixlint.prefix import lcp

@@ -6,7 +6,7 @@ from enum import IntEnum
 
 from prefixlint.diff._history import is_summary, without_thinking
 from prefixlint.diff.align import similarity
-from prefixlint.diff.cause import ID_KEYS
+from prefixlint.diff.clash import ID_KEYS
 from prefixlint.diff.fork import Place, common
 from prefixlint.diff.measure import Loss
 from prefixlint.diff.sequence import ASSISTANT_ROLES, Sequence, last_turn

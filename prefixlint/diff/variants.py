@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 
-from prefixlint.diff.cause import Cause
+from prefixlint.diff.clash import Cause
 from prefixlint.model import Fork
 
 ENOUGH = 3

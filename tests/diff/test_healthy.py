@@ -1,5 +1,7 @@
 """Healthy logs give nothing: agents of every kind interleaved, retries, branches, templates, tenants."""
 
+# ruff: noqa: E501 - one row of a table is one line
+
 from __future__ import annotations
 
 import json

@@ -1,5 +1,7 @@
 """Changes of a conversation: edited, dropped, inserted, moved, summarized; and content in another shape."""
 
+# ruff: noqa: E501 - one row of a table is one line
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,7 @@
 """Changes of the tool list through every API: order, set, one definition."""
 
+# ruff: noqa: E501 - one row of a table is one line
+
 from __future__ import annotations
 
 from typing import Any

@@ -184,7 +184,8 @@ def _json_rule(ours: Json, theirs: Json, left: str, right: str, offset: int) -> 
     if found.kind == "number" and same_number(found.left, found.right):
         return "number-format"
     if found.kind == "string" and found.char_offset is not None and not same_json(ours, theirs):
-        named = whole_form(str(found.left), str(found.right), found.char_offset)
+        inner = str(found.left), str(found.right), found.char_offset
+        named = whole_form(*inner) or json_cause(*inner)
         return named.rule if named else None
     if same_json(ours, theirs):
         return "list-order"

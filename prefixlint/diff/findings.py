@@ -90,7 +90,7 @@ class Watch:
                 self._split(key, before, span)
         for uses, span, tokens in self._key_uses.values():
             if len(uses) >= BURST and max(uses.values()) == 1 and tokens >= LEAST_SHARED:
-                text = f"each of {len(uses)} requests has a cache key of its own: their {tokens} shared tokens are not read"
+                text = f"each of {len(uses)} requests has its own cache key: their {tokens} shared tokens are not read"
                 self._add("routing-key", span, "/prompt_cache_key", text, "warning", "medium")
         return tuple(sorted(self._found.values(), key=lambda f: (f.span.path, f.span.record, f.pointer)))
 

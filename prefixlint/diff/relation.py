@@ -82,7 +82,8 @@ def _same_history(store: Store, before: Sequence, after: Sequence) -> Bond:
         return Bond.CERTAIN
     if _in_place(store, ours[shared:], theirs[shared:], begun=shared > 0):
         return Bond.CERTAIN
-    if shared < len(ours) and len(theirs) > len(ours) and _edited(store, ours[shared], theirs[shared]):
+    in_step = common(ours[shared + 1 :], theirs[shared + 1 :]) == len(ours) - shared - 1
+    if in_step and len(theirs) > len(ours) and _edited(store, ours[shared], theirs[shared]):
         return Bond.CERTAIN
     summarized = any(is_summary(store, i) for i in theirs[shared : shared + 2])
     if len(ours) >= COMPACTED and len(theirs) < len(ours) and summarized:
@@ -132,7 +133,7 @@ def _edited(store: Store, left: int, right: int) -> bool:
     """Say whether one message is another version of the other: the answer to the same call, or much the same text."""
     if store.role(left) != store.role(right):
         return False
-    return _same_call(store, left, right) or _likeness(store, left, right) >= 0.6
+    return _same_call(store, left, right) or _likeness(store, left, right) >= 0.5
 
 
 def _same_call(store: Store, left: int, right: int) -> bool:

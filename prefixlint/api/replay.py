@@ -211,10 +211,11 @@ def _observed(access: Access, request: Request, read: Read, blame: dict[str, int
 
 def _reason(low: int, high: int, observed: int, blame: dict[str, int], total: int, *, partial: bool) -> str:
     """Say why a prediction and a record differ; a difference of one block or 2 % is none."""
-    if low - max(128, total // 50) <= observed <= high + max(128, total // 50) and (observed or not low):
-        return "as predicted"
-    if observed == 0 and high:
+    near = max(128, total // 50)
+    if observed == 0 and high > near:
         return "intact-but-not-read"
+    if low - near <= observed <= high + near:
+        return "as predicted"
     if observed > high:
         if partial:
             return "the log leaves out the system prompt and the tools, which were read as well"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from prefixlint import config
@@ -69,6 +69,30 @@ def fix_paths(paths: Sequence[str], options: FixOptions | None = None) -> FixRes
     if logs:
         fix_logs.fix(run, logs)
     return run.result()
+
+
+def fix_bytes(data: bytes, options: FixOptions | None = None) -> FixResult:
+    """Work out the canonical form of a body, log or prompt that is in no file; the result names it ``-``."""
+    import tempfile
+
+    head = data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+    suffix = ".md" if head not in (b"{", b"[") else ".jsonl" if b"}\n{" in data or b"}\r\n{" in data else ".json"
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder) / f"stdin{suffix}")
+        Path(path).write_bytes(data)
+        found = fix_paths([path], options)
+    files = tuple(replace(f, path="-") for f in found.files)
+    notes = tuple(replace(n, path="-") for n in found.notes)
+    return FixResult(files, notes, tuple(e.replace(path, "-") for e in found.errors))
+
+
+def preview(paths: Sequence[str], *, unsafe: bool = False, all_roles: bool = False) -> str:
+    """Return what ``fix`` would write as a unified diff, with what it would leave alone below; '' for nothing."""
+    from prefixlint.report import fix_text
+
+    result = fix_paths(paths, FixOptions(unsafe=unsafe, all_roles=all_roles))
+    lines = [*fix_text.notes(result.notes), *result.errors]
+    return fix_text.fix_diff(result) + "".join(f"{line}\n" for line in lines)
 
 
 def save(result: FixResult, *, backup: bool = False) -> list[str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from prefixlint.api import documents, write
 from prefixlint.api.files import Target
 from prefixlint.api.fix import FixOptions, Run, read
-from prefixlint.api.fix_files import decode, lock_orders, to_bytes
+from prefixlint.api.fix_files import lock_orders, to_bytes
 from prefixlint.canon import agree, lone, splice, verify
 from prefixlint.canon import body as canon_body
 from prefixlint.canon import edits as byte_edits
@@ -120,6 +120,36 @@ def fix(run: Run, targets: list[Target]) -> None:
             run.add(path, file.data, file.edits, file.compression)
 
 
+def fixed_requests(requests: Iterable[Request], options: FixOptions) -> list[Request]:
+    """Return the requests of a log as they would be after ``fix``; those without a whole body stay as they are."""
+    interned = splice.Interned()
+    found: list[Request | Draft] = []
+    for request in requests:
+        found.append(_decoded(request, interned) or request)
+    drafts = [d for d in found if isinstance(d, Draft)]
+    if drafts:
+        _rewrite(Run(options), drafts, {})
+    return [request_with(d, d.new) if isinstance(d, Draft) and d.new is not d.old else _request(d) for d in found]
+
+
+def _request(item: Request | Draft) -> Request:
+    return item.request if isinstance(item, Draft) else item
+
+
+def _decoded(request: Request, interned: splice.Interned) -> Draft | None:
+    """Decode the body of a request, or its raw prompt; None where it has none that can be worked on."""
+    if request.text is not None:
+        body = {"prompt": request.text}
+        return Draft(request, body, body)
+    if request.tokens is not None or request.no_prompt or not request.members:
+        return None
+    try:
+        old = interned.body(request.members)
+    except (ValueError, RecursionError):
+        return None
+    return Draft(request, old, old)
+
+
 def _rewrite(run: Run, drafts: list[Draft], orders: Orders) -> None:
     """Set the new body of every draft: the safe one, and if that proves no worse, the one with all wanted edits."""
     safe = canonical([d.old for d in drafts], run.options, orders)
@@ -205,18 +235,10 @@ def _drafts(run: Run, paths: list[str], opened: dict[str, LogFile]) -> Iterator[
 
 
 def _draft(request: Request, data: bytes, interned: splice.Interned) -> Draft | None:
-    if request.text is not None:
-        body = {"prompt": decode(data, request.span.path)}
-        return Draft(request, body, body)
-    if request.rebuilt or request.tokens is not None or request.no_prompt or not request.members:
+    """Take a request that can be edited where it stands in the file."""
+    if request.text is None and (request.rebuilt or not _is_in_place(request, data)):
         return None
-    if not _is_in_place(request, data):
-        return None
-    try:
-        old = interned.body(request.members)
-    except (ValueError, RecursionError):
-        return None
-    return Draft(request, old, old)
+    return _decoded(request, interned)
 
 
 def _is_in_place(request: Request, data: bytes) -> bool:

@@ -1,13 +1,14 @@
 """Bring one request body to the form that every body of equal meaning shares, as plain Python values.
 
 Keys are sorted by code point at every level, as ``json.dumps(sort_keys=True)`` does, with one exception. The order of
-a tool's ``properties`` is the order in which a model fills the arguments in, so it follows the list ``required`` (an
-author's own order, and an order of values, not of keys), then the name. Schemas of structured output keep their
+a tool's ``properties`` is the order in which a model fills the arguments in, so reasoning comes first, then what the
+list ``required`` names (an author's own order, and an order of values, not of keys), then the rest by name. Schemas of structured output keep their
 ``properties`` as they are: there the order is the order of the answer. Lists keep their order, except tool lists.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -33,6 +34,7 @@ STRUCTURED = frozenset(("response_format", "text", "output_config", "output_form
 DEVELOPER = frozenset(("system", "developer"))
 TEXT_TYPES = ("text", "input_text", "output_text")
 MEMO_BYTES = 16_000_000
+_REASONING = re.compile(r"reason|thought|thinking|rationale|analysis|scratchpad|chain_of|explanation", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,10 +316,20 @@ class Walk:
 
 
 def property_order(properties: Mapping[str, Json], required: Json) -> list[str]:
-    """Order property names: those of ``required`` in its order, then the others by name."""
+    """Order property names: reasoning first, then those of ``required`` in its order, then the others by name.
+
+    A model fills arguments in in this order, and reasoning that comes behind the answer is no reasoning.
+
+    >>> property_order({"b": {}, "a": {}, "z": {}, "thought": {}}, ["z"])
+    ['thought', 'z', 'a', 'b']
+    """
     listed = [n for n in required if isinstance(n, str) and n in properties] if isinstance(required, list) else []
-    first = dict.fromkeys(listed)
-    return [*first, *sorted(n for n in properties if n not in first)]
+    known = dict.fromkeys(listed)
+    rest = sorted(n for n in properties if n not in known)
+    if len(rest) == 1 and not known:
+        return rest
+    first = [n for n in rest if _REASONING.search(n)]
+    return [*first, *known, *(n for n in rest if n not in first)] if first else [*known, *rest]
 
 
 def one_text(blocks: list[Json]) -> Json:

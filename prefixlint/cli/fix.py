@@ -25,9 +25,10 @@ from prefixlint.cli import _shared
 def command(paths: tuple[str, ...], **options: Any) -> None:
     """Rewrite prompt files, settings, tool lists, request bodies and logs so that equal meaning has equal bytes.
 
-    Only bytes without meaning change, and only in text that the developer wrote, unless an option says more. Every
-    result is verified before it is written. Exits 0 when there is nothing to do, 1 when something was or would be
-    rewritten, 2 on an error, 3 on both.
+    PATHS are files and folders; - alone reads standard input and writes standard output. Only bytes without meaning
+    change, and only in text that the developer wrote, unless an option says more. Every result is verified before it
+    is written. Exits 0 when there is nothing to do, 1 when something was or would be rewritten, 2 on an error, 3 on
+    both.
     """
     from prefixlint.api import fix
     from prefixlint.report import fix_text
@@ -39,17 +40,20 @@ def command(paths: tuple[str, ...], **options: Any) -> None:
         discover=options["discover"],
         lock=options["lock"],
     )
-    result = fix.fix_paths(paths, chosen)
+    is_stream = paths == ("-",)
+    result = fix.fix_bytes(sys.stdin.buffer.read(), chosen) if is_stream else fix.fix_paths(paths, chosen)
     errors = list(result.errors)
     writes = not options["only_check"] and not options["show_diff"]
-    if writes and options["output"]:
+    if writes and is_stream and not options["output"]:
+        sys.stdout.buffer.write(b"".join(f.after for f in result.files))
+    elif writes and options["output"]:
         errors += fix.save_copies(result, options["output"])
     elif writes:
         errors += fix.save(result, backup=options["backup"])
     if options["show_diff"]:
         _shared.write_report(fix_text.fix_diff(result), None)
     if not options["quiet"]:
-        sys.stderr.write(fix_text.fix_report(result, written=writes))
+        sys.stderr.write(fix_text.fix_report(result, written=writes, output=options["output"] or ""))
     for error in errors:
         click.echo(f"prefixlint: {error}", err=True)
     sys.exit(int(any(f.changed for f in result.files)) + 2 * bool(errors))

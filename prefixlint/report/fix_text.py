@@ -14,21 +14,22 @@ _WIDTH = 160  # columns of one line of a diff; longer ones are cut around what d
 _KEEP_BEFORE = 40
 
 
-def fix_report(result: FixResult, *, written: bool) -> str:
+def fix_report(result: FixResult, *, written: bool, output: str = "") -> str:
     """Write one line for each changed file, then what was left alone and why, then the sum."""
     verb = "rewrote" if written else "would rewrite"
-    lines = [f"{verb} {f.path}: {_rules(f)}" for f in result.files if f.changed]
-    lines += _notes(result.notes)
+    into = f" into {output}" if written and output else ""
+    lines = [f"{verb} {f.path}{into}: {_rules(f)}" for f in result.files if f.changed]
+    lines += notes(result.notes)
     changed = sum(f.changed for f in result.files)
     same = len(result.files) - changed
     lines.append(f"{plural(changed, 'file')} {'rewritten' if written else 'to rewrite'}, {same} canonical already")
     return "\n".join(lines) + "\n"
 
 
-def _notes(notes: tuple[FixNote, ...]) -> Iterator[str]:
+def notes(found: tuple[FixNote, ...]) -> Iterator[str]:
     """Write what was left alone, one line for all places with the same reason in a file."""
     groups: dict[tuple[str, str, str], list[FixNote]] = {}
-    for note in notes:
+    for note in found:
         groups.setdefault((note.path, note.rule, note.message), []).append(note)
     for (path, rule, message), group in groups.items():
         first = group[0]

@@ -93,6 +93,6 @@ def test_json_in_a_string() -> None:
         assert inner.canonical(left_alone) == left_alone
 
 
-@pytest.mark.parametrize("name", ["adopt", "edits", "inner", "move", "place", "raw", "template", "text"])
+@pytest.mark.parametrize("name", ["adopt", "body", "edits", "inner", "move", "place", "raw", "template", "text"])
 def test_examples_in_docstrings(name: str) -> None:
     assert doctest.testmod(importlib.import_module(f"prefixlint.canon.{name}")).failed == 0

@@ -82,8 +82,8 @@ def _same_history(store: Store, before: Sequence, after: Sequence) -> Bond:
         return Bond.CERTAIN
     if _in_place(store, ours[shared:], theirs[shared:], begun=shared > 0):
         return Bond.CERTAIN
-    in_step = common(ours[shared + 1 :], theirs[shared + 1 :]) == len(ours) - shared - 1
-    if in_step and len(theirs) > len(ours) and _edited(store, ours[shared], theirs[shared]):
+    pairs = zip(ours[shared:], theirs[shared:], strict=False)
+    if len(theirs) > len(ours) and all(a == b or _edited(store, a, b) for a, b in pairs):
         return Bond.CERTAIN
     summarized = any(is_summary(store, i) for i in theirs[shared : shared + 2])
     if len(ours) >= COMPACTED and len(theirs) < len(ours) and summarized:

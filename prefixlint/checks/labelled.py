@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
@@ -38,7 +39,8 @@ MAX_LINE_CHARS = 2000  # a longer line is searched around its digits only
 _CANDIDATE = lazy(r"[0-9]")
 _WORDY = ("branch", "today is")  # labels whose values need no digit
 _LINK = lazy(
-    r"[\"'`*_)\]]{0,3}(?: ?\([^()\n]{0,40}\))?(?: (?:in|for|and) [A-Z][\w/ ]{0,24}?)?"
+    r"[\"'`*_)\]]{0,3}(?: ?\([^()\n]{0,40}\))?(?: (?:and|&) (?:current )?(?:time|date))?"
+    r"(?: (?:in|for|and) [A-Z][\w/ ]{0,24}?)?"
     r"[\"'`*_]{0,3}"
     r"(?P<link> ?(?:[:=：>]|->|→|⇒|–|-(?= )|は|是|为|為|은|는)| (?:is|was|are|ist|est|es|é|è|il|la)\b)?[*_\"'`]{0,3}"
     r"(?: (?:now|currently|still|today)\b:?)?[ \t]{0,3}[\"'`*_<\[(]{0,3}(?:it is |it's |the )?"
@@ -49,6 +51,10 @@ _BRANCH = lazy(r"[A-Za-z0-9][\w./@-]{0,98}\w")
 _FIRST_LINE = lazy(r"\s*(?:<!-- *|[#/*;> \[(-]{0,6})")
 _MAYBE_CLOCK = lazy(r"[^\n]{0,40}[0-9] ?[:：時时点點시T]")
 _LINE_END = lazy(r"[\])*> .-]{0,6}\s*(?:\n|\Z)")
+_WORD = lazy(r"[a-z]+")
+_BEFORE = lazy(r"([A-Za-z]+)[ \t]+\Z")
+QUALIFIERS = ("current", "this", "your", "the", "utc", "local", "server", "system", "my", "our", "active", "new", "is")
+VAGUE = ("time", "clock", "timestamp", "ts", "created at", "created_at", "updated at", "updated_at", "updated", "as of")
 _ID = lazy(r"[A-Za-z0-9][A-Za-z0-9_.:+/=-]{2,127}")
 _MADE_UP = lazy(
     r"1234|2345|4567|abc|xyz|xxx|0000|1111|9999|deadbeef|cafebabe|example|sample|test|demo|dummy|foo|bar|your|a1b2|1a2b"
@@ -90,14 +96,31 @@ def _valued(text: str, label: re.Match[str], pointer: str) -> Hit | None:
     name = label[0]
     link = _LINK.match(text, label.end())
     assert link is not None  # every part of it may be empty
-    if not link["link"] and not _DIRECT.search(name):
+    if (not link["link"] and not _DIRECT.search(name)) or _is_qualified(text, label):
         return None
     for rule in _known()[_folded(name)]:
         for wanted in VALUES[rule]:
             hit = _value(wanted, text, link.end(), pointer, name)
             if hit is not None:
-                return hit
+                return replace(hit, confidence="low") if _is_vague(text, label, hit) else hit
     return None
+
+
+def _is_qualified(text: str, label: re.Match[str]) -> bool:
+    """Say whether a word in front makes a one-word label mean something else: "opening time", "training session"."""
+    if not _WORD.fullmatch(label[0]):
+        return False
+    before = _BEFORE.search(text, max(0, label.start() - 24), label.start())
+    return before is not None and before[1].lower() not in QUALIFIERS
+
+
+def _is_vague(text: str, label: re.Match[str], hit: Hit) -> bool:
+    """Say whether a label is too common to be believed: a key of some JSON sample, or "time" of an opening hour."""
+    if label[0] not in VAGUE or hit.rule not in ("timestamp", "epoch"):
+        return False
+    around = text[label.start() - 1 : label.start()] + text[label.end() : label.end() + 1]
+    value = text[hit.start_char : hit.end_char]
+    return around in ('""', "''") or (len(value) < 9 and value.count(":") < 2)
 
 
 def _value(rule: str, text: str, at: int, pointer: str, label: str) -> Hit | None:

@@ -17,7 +17,8 @@ from prefixlint import kinds
 from prefixlint.api import extract
 from prefixlint.api.places import DocumentPlaces, Places
 from prefixlint.kinds import Kind
-from prefixlint.model import Json, Prompt, Request, Span
+from prefixlint.model import Hit, Json, Prompt, Request, Span
+from prefixlint.pointers import escape_token
 
 if TYPE_CHECKING:
     from prefixlint.json_spans import Document
@@ -36,6 +37,7 @@ class Loaded:
     kind: Kind
     value: Json
     parse: Callable[[], Document]
+    repeats_keys: bool = False
 
     @property
     def settings(self) -> str:
@@ -55,19 +57,27 @@ def load(path: str, sort: str, data: bytes) -> Loaded:
 
         document = yaml_spans.parse(data, path=path)
         value = document.value()
-        return Loaded(path, data, kinds.detect(path, value), value, lambda: document)
+        return Loaded(path, data, kinds.detect(path, value), value, lambda: document, True)
     return _load_json(path, data)
 
 
 def _load_json(path: str, data: bytes) -> Loaded:
     """Decode strict JSON in C; comments, trailing commas and faults take the slower way with places."""
+    objects: list[bool] = []
+
+    def build(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            objects.append(True)
+        return found
+
     try:
-        value = json.loads(data.removeprefix(_BOM))
+        value = json.loads(data.removeprefix(_BOM), object_pairs_hook=build)
     except (ValueError, RecursionError):
         document = _parse_json(data, path)
         value = document.value()
-        return Loaded(path, data, kinds.detect(path, value), value, lambda: document)
-    return Loaded(path, data, kinds.detect(path, value), value, partial(_parse_json, data, path))
+        return Loaded(path, data, kinds.detect(path, value), value, lambda: document, True)
+    return Loaded(path, data, kinds.detect(path, value), value, partial(_parse_json, data, path), bool(objects))
 
 
 def _parse_json(data: bytes, path: str) -> Document:
@@ -88,6 +98,20 @@ def prompts(document: Loaded, pointers: tuple[str, ...] = ()) -> list[tuple[Prom
     places = DocumentPlaces(document.path, document.data, document.parse)
     drafts = extract.drafts(document.kind, document.value, pointers)
     return [(prompt_of(document.path, d), places) for d in drafts]
+
+
+def repeated_keys(document: Loaded) -> Iterator[tuple[Hit, Places]]:
+    """Yield a hit for every key that an object has twice; TOML refuses such files itself."""
+    if not document.repeats_keys:
+        return
+    places = DocumentPlaces(document.path, document.data, document.parse)
+    tree = document.parse()
+    for pointer, earlier, member in tree.duplicates():
+        key, whole = str(member.key), tree.node(pointer)
+        # Keys that YAML merges in (``<<``) are written elsewhere, and overriding them is what merging is for.
+        is_own = whole is not None and whole.start_byte <= earlier.key_start_byte < whole.end_byte
+        if key != "<<" and is_own:
+            yield Hit("duplicate-key", f"{pointer}/{escape_token(key)}", values=(key,), on_key=True), places
 
 
 def prompt_of(path: str, draft: extract.Draft) -> Prompt:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from prefixlint import cards, config, registry
 from prefixlint.api import findings, texts
@@ -16,6 +17,9 @@ from prefixlint.api.files import Target, wants
 from prefixlint.api.places import Places, TextPlaces
 from prefixlint.errors import InputError
 from prefixlint.model import Confidence, Finding, Hit, InputFile, Prompt, PromptKind, Request, Rule, Segment, Span
+
+if TYPE_CHECKING:
+    from prefixlint.api.documents import Loaded
 
 _CHAT_TEMPLATE = r"(?i)chat[_-]?template|(?:^|/)template\.jinja$"
 
@@ -82,7 +86,7 @@ class Linter:
         """Lint one file; None means that its content shows it to be nothing to lint."""
         try:
             if data is None:
-                data = _read(target.path)
+                data = b"" if target.sort == "log" else _read(target.path)  # a log is read as a stream
             if not wants(target, lambda: data):
                 return None
             return self._lint(target, data)
@@ -118,8 +122,19 @@ class Linter:
         pointers = self.configuration(target.path).pointers_for(target.path)
         prompts = documents.prompts(document, pointers)
         found, used = self._findings(target.path, prompts)
+        found = (*found, *self._repeated(target.path, document))
         refers = tuple(name for _, name in documents.referred(document))
         return Linted(InputFile(target.path, document.kind.name, len(prompts)), found, refers, document.settings, used)
+
+    def _repeated(self, path: str, document: Loaded) -> Iterator[Finding]:
+        """Yield keys that an object has twice: decoders keep the last one, and say nothing."""
+        from prefixlint.api import documents
+
+        chosen = self.choice(path)
+        for hit, places in documents.repeated_keys(document):
+            found = findings.finding(hit, places, {}, chosen.settings.rule_paths)
+            if chosen.keeps(found):
+                yield found
 
     def _source(self, target: Target, data: bytes) -> Linted:
         from prefixlint.api import source
@@ -130,20 +145,18 @@ class Linter:
         return Linted(InputFile(target.path, "source", 0), found, used=frozenset(chosen.used))
 
     def _log(self, target: Target) -> Linted:
-        """Lint every request of a log; what the first request shows is not repeated for the others."""
+        """Lint every request of a log; what one request shows at a place is not repeated for the others."""
         from prefixlint.api import bodies
 
         chosen, kept, errors, count = self.choice(target.path), [], [], 0
-        seen: set[tuple[str, str, str]] = set()
+        first: dict[tuple[str, str], int] = {}
         for found in bodies.of_log(target.path):
             if isinstance(found, str):
                 errors.append(found)
                 continue
             count += 1
             for one in self._of_prompt(*found, chosen):
-                key = (one.rule, one.pointer, one.message)
-                if key not in seen:
-                    seen.add(key)
+                if first.setdefault((one.rule, one.pointer), one.span.record) == one.span.record:
                     kept.append(one)
         return Linted(InputFile(target.path, "log", count, tuple(errors)), tuple(kept), used=frozenset(chosen.used))
 

@@ -165,3 +165,41 @@ def test_broken_files_say_where() -> None:
     assert result.inputs[0].errors[0].startswith("a.yaml:2:")
     result = check_bytes("a.md", b"ok\nab\xff\n")
     assert result.inputs[0].errors == ("a.md:2:3: byte 0xff is not UTF-8",)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.json", '{"system": "You help.", "x": {"n": 1, "m": 2, "n": 3}}'),
+        ("a.jsonc", '{"x": {"n": 1, /* again */ "n": 3}}'),
+        ("a.yaml", "x:\n  n: 1\n  m: 2\n  n: 3\n"),
+    ],
+)
+def test_a_key_that_occurs_twice(name: str, text: str) -> None:
+    (found,) = check_bytes(name, text.encode()).findings
+    start = text.rindex('"n"') if '"n"' in text else text.rindex("n: 3")
+    width = 3 if '"n"' in text else 1
+    assert (found.rule, found.pointer) == ("duplicate-key", "/x/n")
+    assert (found.span.start_byte, found.span.end_byte) == (start, start + width)
+
+
+def test_a_log_names_each_place_once(tmp_path: Path) -> None:
+    line = '{{"model": "m", "messages": [{{"role": "system", "content": "Current time: 2026-08-22 10:04:{0}"}}]}}\n'
+    path = tmp_path / "log.jsonl"
+    path.write_text("".join(line.format(10 + n) for n in range(5)) + "{\n")
+    result = check_paths([str(path)])
+    assert [(f.rule, f.span.line, f.span.record, f.pointer) for f in result.findings] == [
+        ("timestamp", 1, 0, "/messages/0/content")
+    ]
+    assert flagged_text(path, result.findings[0]) == "2026-08-22 10:04:10"
+    assert result.inputs[0].requests == 5
+    assert len(result.inputs[0].errors) == 1
+
+
+def flagged_text(path: Path, finding: Finding) -> str:
+    return path.read_bytes()[finding.span.start_byte : finding.span.end_byte].decode()
+
+
+def test_overriding_a_merged_key_is_no_repetition() -> None:
+    text = "base: &base\n  n: 1\n  m: 2\nx:\n  <<: *base\n  n: 3\n"
+    assert check_bytes("a.yaml", text.encode()).findings == ()

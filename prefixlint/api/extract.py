@@ -188,7 +188,7 @@ def tool_segments(pointer: str, value: Json, depth: int = 0) -> Iterator[Segment
         for key, below in value.items():
             here = f"{pointer}/{escape_token(str(key))}"
             if isinstance(below, str):
-                if key in _SCHEMA_TEXT:
+                if key in _SCHEMA_TEXT or (key == "name" and depth <= 4):  # the name, for tools that share one
                     yield Segment("tools", here, below, "system")
             else:
                 yield from tool_segments(here, below, depth + 1)

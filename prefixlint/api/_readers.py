@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 from prefixlint import registry
 from prefixlint.errors import InputError
-from prefixlint.model import ReadOptions, Request
+from prefixlint.model import Progress, ReadOptions, Request
 from prefixlint.sources import _bodies
 from prefixlint.sources._head import Head
+from prefixlint.sources._json import BrokenJsonError
 from prefixlint.sources._stream import Input, wide_encoding
 
 Item = Request | InputError
@@ -33,7 +34,7 @@ class File(NamedTuple):
 class Reader:
     """Read one input."""
 
-    def __init__(self, file: File, options: ReadOptions, beside: tuple[str, ...]) -> None:
+    def __init__(self, file: File, options: ReadOptions, beside: tuple[str, ...], progress: Progress | None) -> None:
         self.path = file.path
         self.named = file.named
         self.format = "unknown"
@@ -43,7 +44,8 @@ class Reader:
         self.unique = False
         self._options = options
         self._beside = beside
-        self.source = Input(file.path, options.progress, beside=beside)
+        self._progress = progress
+        self.source = Input(file.path, progress, beside=beside)
         self._items: Iterator[Item] | None = None
         self._ahead: list[Item] = []
 
@@ -85,7 +87,7 @@ class Reader:
         self._items = None
         self._ahead.clear()
         self.source.close()
-        self.source = Input(self.path, self._options.progress, beside=self._beside)
+        self.source = Input(self.path, self._progress, beside=self._beside)
 
     def _read(self) -> Iterator[Item]:
         try:
@@ -168,14 +170,22 @@ def _format_of(source: Input, options: ReadOptions) -> ModuleType:
     if plain:
         return registry.module("sources", plain.replace("-", "_"))
     modules = list(registry.modules("sources", "claims"))
-    claimed = [m for m in modules if not getattr(m, "GENERIC", False) and m.claims(head)]
-    claimed = claimed or [m for m in modules if getattr(m, "GENERIC", False) and m.claims(head)]
+    claimed = [m for m in modules if not getattr(m, "GENERIC", False) and _claims(m, head)]
+    claimed = claimed or [m for m in modules if getattr(m, "GENERIC", False) and _claims(m, head)]
     if len(claimed) == 1:
         return claimed[0]
     if claimed:
         names = " and ".join(m.NAME for m in claimed)
         raise InputError(f"this can be {names}; say which with --input-format", path=source.path)
     raise _unknown(head)
+
+
+def _claims(module: ModuleType, head: Head) -> bool:
+    """Ask a format; a record that breaks while it is looked at speaks for no format."""
+    try:
+        return bool(module.claims(head))
+    except BrokenJsonError:
+        return False
 
 
 def _unknown(head: Head) -> InputError:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from prefixlint.api._readers import File, Item, Reader, formats, merged
 from prefixlint.errors import ConfigError, InputError
-from prefixlint.model import InputFile, Json, ReadOptions, Request, Span
+from prefixlint.model import InputFile, Json, Progress, ReadOptions, Request, Span
 from prefixlint.sources import _json, _record, _when
 
 __all__ = ["Log", "ReadOptions", "formats", "open_log", "request_of"]
@@ -98,6 +98,24 @@ def _is_known(request: Request, seen: set[str]) -> bool:
     return known
 
 
+class _Progress:
+    """Add up the bytes read of several inputs, which are looked into more than once."""
+
+    def __init__(self, tell: Progress, files: tuple[File, ...]) -> None:
+        self._tell = tell
+        self._total = sum(Path(f.path).stat().st_size for f in files if f.path != "-")
+        self._done: dict[str, int] = {}
+
+    def of(self, path: str) -> Progress:
+        """Return what one input calls; going back to its start takes nothing away."""
+
+        def told(done: int, total: int) -> None:
+            self._done[path] = max(done, self._done.get(path, 0))
+            self._tell(sum(self._done.values()), self._total)
+
+        return told
+
+
 @dataclass(eq=False)
 class Log:
     """Read the requests of several inputs as one stream; memory is bounded by the longest record.
@@ -112,7 +130,11 @@ class Log:
     def requests(self) -> Iterator[Item]:
         """Yield every request in the order of time; what cannot be read comes as an InputError in between."""
         paths = tuple(f.path for f in self.files)
-        self._done = [Reader(f, self.options, tuple(p for p in paths if p != f.path)) for f in self.files]
+        progress = _Progress(self.options.progress, self.files) if self.options.progress else None
+        self._done = [
+            Reader(f, self.options, tuple(p for p in paths if p != f.path), progress and progress.of(f.path))
+            for f in self.files
+        ]
         wanted = _filter(self.options)
         seen: set[str] = set()
         for reader, item in merged(self._done):

@@ -94,7 +94,7 @@ def text(raw: bytes | None) -> str | None:
     if raw is None or not raw.startswith(b'"'):
         return None
     if b"\\" not in raw and raw.endswith(b'"'):
-        return raw[1:-1].decode("utf-8", "surrogatepass")
+        return raw[1:-1].decode("utf-8", "replace")
     value = loads(raw)
     return value if isinstance(value, str) else None
 
@@ -137,11 +137,9 @@ def opened(raw: bytes | None) -> Members | None:
     """Return the members of a raw object, or of the object inside a JSON string; None when it is neither."""
     if raw is None:
         return None
-    raw = unquoted(raw)
-    if not raw.startswith(b"{"):
-        return None
     try:
-        return members(raw)
+        raw = unquoted(raw)
+        return members(raw) if raw.startswith(b"{") else None
     except BrokenJsonError:
         return None
 

@@ -29,13 +29,19 @@ def walk(source: Input, convert: Callable[[Record], Iterable[Item]], *, lists: t
 
 
 def guarded(record: Record, convert: Callable[[Record], Iterable[Item]]) -> Iterator[Item]:
-    """Run a conversion; what is broken inside a record is an error at the place of the record."""
+    """Run a conversion; what is broken inside a record is an error at the place of the record.
+
+    Converters take members as the format has them. A log may hold a number where an object belongs, anywhere, and
+    then the first use of it fails: that is the record's fault, not ours, and must not end the reading.
+    """
     try:
         yield from convert(record)
     except _json.BrokenJsonError as error:
         yield record.error(f"broken JSON inside the record: {error.message}")
     except InputError as error:
         yield record.error(error.message)
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError, RecursionError) as error:
+        yield record.error(f"the record has not the shape of its format: {error}")
 
 
 def counted(items: Iterable[Item]) -> Iterator[Item]:

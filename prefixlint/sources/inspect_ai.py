@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from prefixlint.errors import InputError
 from prefixlint.model import Json, ReadOptions, Request
-from prefixlint.sources import _json, _records, _walk
+from prefixlint.sources import _json, _record, _records, _walk
 from prefixlint.sources._head import Head
 from prefixlint.sources._records import Record
 from prefixlint.sources._stream import Input
@@ -35,26 +35,22 @@ def _of_zip(source: Input) -> Iterator[Request | InputError]:
     from prefixlint.sources import _inspect_events, _zip
 
     archive = _zip.Archive(source.data())
-    header = _json.loads(archive.read("header.json")) if "header.json" in archive.names() else {}
+    header = _opened(archive.read("header.json")) if "header.json" in archive.names() else {}
     for name in archive.names():
         if not name.startswith("samples/"):
             continue
         record = Record({}, source.path, 0, 0, 1)
-        try:
-            sample = _json.loads(archive.read(name))
-        except InputError as error:
-            yield record.error(error.message)
-            continue
-        except _json.BrokenJsonError as error:
-            yield record.error(f"broken JSON in {name}: {error.message}")
-            continue
-        yield from _walk.guarded(record, lambda r, s=sample: _inspect_events.requests(s, _name(header), r))  # type: ignore[misc]
+
+        def convert(record: Record, name: str = name) -> Iterator[Request]:
+            yield from _inspect_events.requests(_json.loads(archive.read(name)), _name(header), record)
+
+        yield from _walk.guarded(record, convert)
 
 
 def _of_json(source: Input) -> Iterator[Request | InputError]:
     from prefixlint.sources import _inspect_events
 
-    header = {"eval": _json.loads(Head(source).records[0].get("eval", b"{}"))}
+    header = next(iter(Head(source).records), {})
     for record in _records.inside(source, "samples"):
         if isinstance(record, InputError):
             yield record
@@ -66,6 +62,10 @@ def _decoded(record: Record) -> Json:
     return {k: _json.loads(v) for k, v in record.members.items()}
 
 
-def _name(header: dict[str, Json]) -> str:
-    inner = header.get("eval") or {}
-    return str(inner.get("eval_id") or inner.get("run_id") or "")
+def _opened(data: bytes) -> _json.Members:
+    return _json.opened(data.strip()) or {}
+
+
+def _name(header: _json.Members) -> str:
+    inner = _json.opened(header.get("eval")) or {}
+    return _record.first_text((inner,), ("eval_id", "run_id")) or ""

@@ -40,7 +40,7 @@ def _read(source: Input) -> Iterator[Request]:
             id="",
             provider=_provider.RAW,
             span=Span(source.path, 0, line.start_byte, line.start_byte + len(line.data), line.number),
-            at_s=_when.seconds(time[1].decode()) if time else None,
+            at_s=_when.seconds(time[1].decode("ascii", "replace")) if time else None,
             usage=Usage(int(found[3]), int(found[4])),
             no_prompt=True,
         )

@@ -1,6 +1,7 @@
 """Records made by the real libraries are read back; each test is skipped where its library is not installed.
 
-Install them with ``pip install --group formats`` and run with ``-W ignore``, since the libraries warn at exit. No test
+Install them with ``pip install --group formats`` and run with ``-W ignore``, since the libraries warn at exit.
+No test opens a connection: answers come from a mock transport.
 """
 
 from __future__ import annotations

@@ -108,10 +108,26 @@ def local_form(left: str, right: str, offset: int) -> Named | None:
     window = slice(max(0, offset - 40), offset + 2_000)
     ours, theirs = left[window], right[window]
     base = offset - window.start
-    for rule, form in FORMS:
-        if form is not _compatible and _is_bridge(form, ours, theirs, base):
+    for rule, form in _likely(left, right, offset):
+        if _is_bridge(form, ours, theirs, base):
             return Named(rule, offset, *_ends(form, ours, theirs, base, window.start))
     return None
+
+
+def _likely(left: str, right: str, offset: int) -> list[tuple[str, Callable[[str], str]]]:
+    """Choose the forms that the characters around an offset can be about; most values are about none."""
+    near = left[max(0, offset - 2) : offset + 3] + right[max(0, offset - 2) : offset + 3]
+    wide = left[max(0, offset - 6) : offset + 2] + right[max(0, offset - 6) : offset + 2]
+    blank = any(c.isspace() for c in near) or "<" in near
+    chosen = {
+        "newline-style": blank,
+        "trailing-whitespace": blank,
+        "blank-run": blank,
+        "bom-or-zero-width": not near.isascii(),
+        "unicode-normalization": not near.isascii(),
+        "escape-style": "\\" in wide or "&" in wide,
+    }
+    return [(rule, form) for rule, form in FORMS if chosen[rule] and form is not _compatible]
 
 
 def _is_bridge(form: Callable[[str], str], ours: str, theirs: str, base: int) -> bool:

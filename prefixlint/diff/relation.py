@@ -83,7 +83,7 @@ def _same_history(store: Store, before: Sequence, after: Sequence) -> Bond:
     if _in_place(store, ours[shared:], theirs[shared:], begun=shared > 0):
         return Bond.CERTAIN
     pairs = zip(ours[shared:], theirs[shared:], strict=False)
-    if len(theirs) > len(ours) and all(a == b or _edited(store, a, b) for a, b in pairs):
+    if shared < len(ours) < len(theirs) and all(a == b or _edited(store, a, b) for a, b in pairs):
         return Bond.CERTAIN
     summarized = any(is_summary(store, i) for i in theirs[shared : shared + 2])
     if len(ours) >= COMPACTED and len(theirs) < len(ours) and summarized:

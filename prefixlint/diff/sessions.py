@@ -20,7 +20,7 @@ from prefixlint.model import Request
 
 KEPT_BYTES = 40_000_000
 MOST_STRANDS = 20_000
-MOST_CHAINS = 600_000
+MOST_CHAINS = 300_000
 RECENT = 6
 WINDOW_BYTES = 64
 _OFFSETS = [int(2_048 * 1.5**k) for k in range(26)]

@@ -132,7 +132,7 @@ class Log:
         paths = tuple(f.path for f in self.files)
         progress = _Progress(self.options.progress, self.files) if self.options.progress else None
         self._done = [
-            Reader(f, self.options, tuple(p for p in paths if p != f.path), progress and progress.of(f.path))
+            Reader(f, self.options, tuple(p for p in paths if p != f.path), progress.of(f.path) if progress else None)
             for f in self.files
         ]
         wanted = _filter(self.options)

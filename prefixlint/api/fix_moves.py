@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from prefixlint.api.fix_files import advice_on
-from prefixlint.canon import adopt, marks, move
+from prefixlint.api import fix_notes
+from prefixlint.api.fix_notes import SPELLINGS
+from prefixlint.canon import marks, move
 from prefixlint.canon.agree import INSTRUCTIONS, TALK, TOOLS, digest, without_marks
-from prefixlint.canon.body import is_developer, place_marks, tool_name
+from prefixlint.canon.body import is_developer
 from prefixlint.canon.place import Ledger
 from prefixlint.canon.raw import RawLedger, with_completion
+from prefixlint.canon.slots import adopted, news, parents, permuted, shares_up_to, without_empty
 from prefixlint.canon.values import at, replaced, with_value
 from prefixlint.canon.verify import equal
 from prefixlint.json_spans import split_pointer
@@ -26,13 +28,6 @@ if TYPE_CHECKING:
     from prefixlint.api.fix_logs import Draft
 
 ROUNDS = 16
-# Differences without meaning; which of them may be made equal without being asked is what their cards say.
-SPELLINGS = frozenset(
-    (
-        *("newline-style", "trailing-whitespace", "unicode-normalization", "bom-or-zero-width", "escape-style"),
-        *("number-format", "key-order", "content-shape", "tool-order", "blank-run"),
-    )
-)
 _ID_KEYS = frozenset(("id", "tool_call_id", "tool_use_id", "toolUseId", "call_id", "callId", "message_id"))
 _IDS = frozenset(("tool-call-id", "uuid", "random-id", "counter"))
 
@@ -113,7 +108,7 @@ class Mover:
     def _most_useful(self, body: Json) -> Json:
         """Keep the four markers that most requests can read: of those that equally many share, the last ones."""
         blocks = marks.pointers(body)
-        readers = {b: sum(_shares(body, other, b) for other in self.bodies) for b in blocks}
+        readers = {b: sum(shares_up_to(body, other, b) for other in self.bodies) for b in blocks}
         ranked = sorted(range(len(blocks)), key=lambda n: (-readers[blocks[n]], -n))
         for n in sorted(ranked[marks.MOST :], reverse=True):
             body = marks.without(body, blocks[n])
@@ -187,7 +182,7 @@ class Mover:
             own = at(self.bodies[i], pointer)
             new = known.get(own) if type(own) is str else None
             if new is None:
-                new = _adopted(first, own, fork)
+                new = adopted(first, own, fork)
                 known.update({own: new} if type(own) is str else {})
             if not equal(new, own):
                 self.bodies[i], changed = with_value(self.bodies[i], pointer, new), True
@@ -251,12 +246,12 @@ class Mover:
         if reply is None:
             return False
         slot = f"{pointer} {len(self.tried)}"
-        fresh = _news(first, second)
+        fresh = news(first, second)
         for i in range(after, len(self.bodies)):
             if at(self.bodies[i], pointer) == second and at(self.bodies[i], following) == reply:
                 self.bodies[i] = with_value(self.bodies[i], pointer, first)
                 self.values[i][slot] = fresh
-                self.shown[i][slot] = _news(second, first)
+                self.shown[i][slot] = news(second, first)
         return True
 
     def _take_block(self, fork: Fork, before: int, after: int) -> bool:
@@ -294,7 +289,7 @@ class Mover:
 
     def _reorder_list(self, pointer: str, before: int) -> bool:
         """Put the elements around a pointer into their first order, in every body that has the same ones."""
-        for parent in _parents(pointer):
+        for parent in parents(pointer):
             first = at(self.bodies[before], parent)
             if not isinstance(first, list):
                 continue
@@ -302,7 +297,7 @@ class Mover:
             changed = False
             for i, body in enumerate(self.bodies):
                 own = at(body, parent)
-                new = _permuted(keys, own) if isinstance(own, list) else None
+                new = permuted(keys, own) if isinstance(own, list) else None
                 if new is not None:
                     self.bodies[i], changed = with_value(body, parent, new), True
             if changed:
@@ -351,99 +346,8 @@ class Mover:
         return found
 
 
-def _shares(body: Json, other: Json, block: str) -> bool:
-    """Return whether another body begins with the same blocks up to a marked one."""
-    tokens = split_pointer(block)
-    for member in ("tools", "system", "messages"):
-        if member != tokens[0]:
-            if without_marks(body.get(member)) != without_marks(other.get(member)):
-                return False
-            continue
-        end = int(tokens[1]) + 1 if len(tokens) > 1 and tokens[1].isdigit() else None
-        mine, theirs = body.get(member), other.get(member)
-        if not isinstance(mine, list) or not isinstance(theirs, list):
-            return bool(mine == theirs)
-        return bool(without_marks(mine[:end]) == without_marks(theirs[:end]))
-    return False
-
-
-def _adopted(first: Json, own: Json, fork: Fork) -> Json:
-    """Return a value in the spelling of the first one; what does not mean the same stays."""
-    if fork.also and isinstance(first, list) and isinstance(own, list):
-        places = {tool_name(t): i for i, t in enumerate(first)}
-        order = sorted(range(len(own)), key=lambda i: places.get(tool_name(own[i]), len(places)))
-        return own if order == list(range(len(own))) else place_marks(own, [own[i] for i in order])
-    if type(first) is str and type(own) is str:
-        return adopt.text(first, own)
-    if fork.kind == "type":
-        return adopt.shape(first, own)
-    return adopt.value(first, own)
-
-
 def _has_turns(body: Json) -> bool:
     return any(body.get(k) for k in (*TALK, "prompt"))
-
-
-def _news(old: str, new: str) -> str:
-    """Return the units of a text that another version of it lacks."""
-    known = set(move.units(old))
-    return "".join(u for u in move.units(new) if u not in known).strip()
-
-
-def _parents(pointer: str) -> Iterator[str]:
-    while pointer:
-        pointer = pointer.rpartition("/")[0]
-        yield pointer
-
-
-def _permuted(keys: list[bytes], own: list[Json]) -> list[Json] | None:
-    """Return a list in the order of ``keys`` where a stretch of it has the same elements in another order."""
-    mine = [digest(without_marks(e)) for e in own]
-    head = 0
-    while head < min(len(keys), len(mine)) and keys[head] == mine[head]:
-        head += 1
-    for end in range(min(len(keys), len(mine)), head + 1, -1):
-        if sorted(keys[head:end]) == sorted(mine[head:end]):
-            places: dict[bytes, list[Json]] = {}
-            for key, element in zip(mine[head:end], own[head:end], strict=True):
-                places.setdefault(key, []).append(element)
-            return [*own[:head], *(places[k].pop(0) for k in keys[head:end]), *own[end:]]
-    return None
-
-
-def without_empty(body: Json, pointer: str) -> Json:
-    """Drop what has no text left, which APIs refuse: a block, its message, or the whole member.
-
-    The cache marker of a block moves to the block before it.
-    """
-    if at(body, pointer) != "":
-        return body
-    tokens = split_pointer(pointer)
-    if len(tokens) == 1:
-        return {k: v for k, v in body.items() if k != tokens[0]}
-    if tokens[-1] == "content" and len(tokens) == 3:
-        return _without_item(body, pointer.rpartition("/")[0])
-    place = pointer.rpartition("/")[0]
-    parent = place.rpartition("/")[0]
-    blocks, block = at(body, parent), at(body, place)
-    if tokens[-1] != "text" or not isinstance(blocks, list):
-        return body
-    if len(blocks) == 1:
-        if tokens[0] in INSTRUCTIONS:
-            return {k: v for k, v in body.items() if k != tokens[0]}
-        return _without_item(body, f"/{tokens[0]}/{tokens[1]}")
-    index = blocks.index(block)
-    body = _without_item(body, place)
-    before = f"{parent}/{index - 1}"
-    if "cache_control" in block and index and "cache_control" not in at(body, before):
-        body = with_value(body, before, {**at(body, before), "cache_control": block["cache_control"]})
-    return body
-
-
-def _without_item(body: Json, place: str) -> Json:
-    parent, _, index = place.rpartition("/")
-    items = at(body, parent)
-    return with_value(body, parent, [*items[: int(index)], *items[int(index) + 1 :]])
 
 
 def apply(
@@ -456,24 +360,6 @@ def apply(
     left = (f for f in mover.left if (f.cause, f.pointer) not in noted)
     return bodies, [
         *mover.notes,
-        *(_reason(f, unsafe=unsafe, all_roles=all_roles) for f in left),
-        *map(_finding_note, mover.findings),
+        *(fix_notes.of_fork(f, unsafe=unsafe, all_roles=all_roles) for f in left),
+        *map(fix_notes.of_finding, mover.findings),
     ]
-
-
-def _finding_note(finding: Finding) -> FixNote:
-    span = finding.span
-    message = f"{finding.message}; only a person can decide: {advice_on(finding.rule)}"
-    return FixNote(span.path, message, finding.rule, span.record, finding.pointer)
-
-
-def _reason(fork: Fork, *, unsafe: bool, all_roles: bool) -> FixNote:
-    """Say why a fork was left alone, and what to do about it."""
-    movable = fork.cause in move.MOVABLE or fork.cause in ("list-order", "role-change", "tool-call-id")
-    if movable and not unsafe:
-        message = "changes from request to request; --unsafe tells it in the turn it belongs to"
-    elif fork.cause in SPELLINGS and not all_roles:
-        message = "is spelled in two ways in text that the developer did not write; --all-roles makes it equal"
-    else:
-        message = f"only a person can decide: {advice_on(fork.cause)}"
-    return FixNote(fork.after.path, message, fork.cause, fork.after.record, fork.pointer)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from prefixlint.api.files import Target, syntax_of
 from prefixlint.canon import body as canon_body
+from prefixlint.canon.tools import tool_name
 from prefixlint.display import plural, shown
 from prefixlint.errors import ConfigError, InputError
 from prefixlint.model import Finding, Fix, Json, Severity, Span
@@ -151,7 +152,7 @@ def _of_document(target: Target, data: bytes) -> Iterator[tuple[str, str, tuple[
         return
     for pointer, tools in _tool_lists(loaded.value):
         new = canon_body.Walk(canon_body.Options(), None).tools(tools)
-        yield pointer, json.dumps(new, ensure_ascii=False), tuple(map(canon_body.tool_name, new))
+        yield pointer, json.dumps(new, ensure_ascii=False), tuple(map(tool_name, new))
     for prompt, _ in documents.prompts(loaded):
         for segment in prompt.segments:
             if segment.kind == "text" and segment.part == "system":
@@ -167,7 +168,7 @@ def _front(body: dict[str, Json]) -> tuple[str, tuple[str, ...]]:
     new = canonicalize(body).body
     segments = render(request_of(new)).segments
     front = [s.text for s in segments if s.part in ("tools", "system") or s.role in ("system", "developer")]
-    return "\n".join(front), tuple(map(canon_body.tool_name, new.get("tools") or ()))
+    return "\n".join(front), tuple(map(tool_name, new.get("tools") or ()))
 
 
 def _tool_lists(value: Json, pointer: str = "", depth: int = 0) -> Iterator[tuple[str, list[Json]]]:

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from prefixlint.canon import inner, text
-from prefixlint.canon.body import Options, Walk, is_developer, place_marks, tool_name
+from prefixlint.canon.body import Options, Walk, is_developer
+from prefixlint.canon.tools import place_marks, tool_name
 from prefixlint.elements import Number
 from prefixlint.model import Json
 

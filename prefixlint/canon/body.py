@@ -2,8 +2,9 @@
 
 Keys are sorted by code point at every level, as ``json.dumps(sort_keys=True)`` does, with one exception. The order of
 a tool's ``properties`` is the order in which a model fills the arguments in, so reasoning comes first, then what the
-list ``required`` names (an author's own order, and an order of values, not of keys), then the rest by name. Schemas of structured output keep their
-``properties`` as they are: there the order is the order of the answer. Lists keep their order, except tool lists.
+list ``required`` names (an author's own order, and an order of values, not of keys), then the rest by name. Schemas of
+structured output keep their ``properties`` as they are: there the order is the order of the answer. Lists keep their
+order, except tool lists.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import orjson
 
 from prefixlint.canon import inner, number, text
 from prefixlint.canon.fixed import FIXED
+from prefixlint.canon.tools import DECLARATIONS, bare, has_inner_mark, place_marks, tool_name
 from prefixlint.elements import Number
 from prefixlint.model import Json
 
@@ -29,7 +31,6 @@ SCHEMA_VALUES = frozenset(
     ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames", "additionalItems")
 )
 PROSE = frozenset(("description", "title"))  # a tool's own words; names, enums and patterns have an exact meaning
-DECLARATIONS = frozenset(("functionDeclarations", "function_declarations"))
 STRUCTURED = frozenset(("response_format", "text", "output_config", "output_format", "generationConfig"))
 DEVELOPER = frozenset(("system", "developer"))
 TEXT_TYPES = ("text", "input_text", "output_text")
@@ -76,20 +77,6 @@ def canonical(body: Mapping[str, Json], options: Options, memo: Memo | None = No
     """
     walk = Walk(options, memo)
     return {key: walk.member(key, body[key]) for key in sorted(body)}
-
-
-def tool_name(tool: Json) -> str:
-    """Return the name by which a tool is called, or its type where it has none."""
-    if not isinstance(tool, dict):
-        return ""
-    for place in (tool, tool.get("function"), tool.get("toolSpec"), tool.get("custom")):
-        if isinstance(place, dict) and isinstance(place.get("name"), str):
-            return str(place["name"])
-    declared = next((tool[k] for k in DECLARATIONS if isinstance(tool.get(k), list)), None)
-    if declared:
-        return min(tool_name(d) for d in declared)
-    kind = tool.get("type")
-    return kind if isinstance(kind, str) else min((k for k in tool if k != "cache_control"), default="")
 
 
 def is_developer(message: Json) -> bool:
@@ -184,9 +171,9 @@ class Walk:
         if locked is not None and len(locked) == len(names):
             by_name = dict(zip(names, new, strict=True))
             return new if list(locked) == names else place_marks(new, [by_name[name] for name in locked])
-        if all(a < b for a, b in pairwise(names)) and not _has_inner_mark(new):
+        if all(a < b for a, b in pairwise(names)) and not has_inner_mark(new):
             return new
-        order = sorted(range(len(new)), key=lambda i: (names[i], _bare(new[i])))
+        order = sorted(range(len(new)), key=lambda i: (names[i], bare(new[i])))
         return place_marks(new, [new[i] for i in order])
 
     def tool(self, tool: Json) -> Json:
@@ -338,29 +325,3 @@ def one_text(blocks: list[Json]) -> Json:
         return blocks
     plain = blocks[0]["type"] in ("text", "input_text") and isinstance(blocks[0]["text"], str)
     return blocks[0]["text"] if plain and blocks[0]["text"] else blocks
-
-
-def place_marks(before: list[Json], after: list[Json]) -> list[Json]:
-    """Keep cache markers by position in a list that is put in order; a single one goes to the end of the list."""
-    marks = [t.get("cache_control") if isinstance(t, dict) else None for t in before]
-    found = [m for m in marks if m is not None]
-    if len(found) == 1:
-        marks = [None] * (len(marks) - 1) + found
-    return [_with_mark(tool, mark) for tool, mark in zip(after, marks, strict=True)]
-
-
-def _with_mark(tool: Json, mark: Json) -> Json:
-    if not isinstance(tool, dict) or tool.get("cache_control") == mark:
-        return tool
-    new = {**tool, "cache_control": mark}
-    return {key: new[key] for key in sorted(new) if key != "cache_control" or mark is not None}
-
-
-def _has_inner_mark(tools: list[Json]) -> bool:
-    marked = [i for i, t in enumerate(tools) if isinstance(t, dict) and t.get("cache_control") is not None]
-    return len(marked) == 1 and marked[0] != len(tools) - 1
-
-
-def _bare(tool: Json) -> str:
-    rest = {k: v for k, v in tool.items() if k != "cache_control"} if isinstance(tool, dict) else tool
-    return repr(rest)

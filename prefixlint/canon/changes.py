@@ -9,7 +9,7 @@ from operator import is_
 import orjson
 
 from prefixlint.canon import inner, text
-from prefixlint.canon.body import tool_name
+from prefixlint.canon.tools import tool_name
 from prefixlint.elements import Number
 from prefixlint.json_spans import escape_token
 from prefixlint.model import Json

@@ -106,15 +106,16 @@ def fenced(text: str) -> list[tuple[int, int]]:
 
 
 def _unicode(text: str, *, unsafe: bool) -> str:
+    """Bring characters into form, again until nothing changes: composition can give a joiner other neighbours."""
     if _SURROGATE.search(text):
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    while _ZERO_WIDTH.search(text):
-        bare = _ZERO_WIDTH.sub(_keep_meaningful, text)
-        if bare == text:
-            break
-        text = bare
-    if not unicodedata.is_normalized("NFC", text):
-        text = _compose(text, keep_paths=not unsafe)
+    before = ""
+    while before != text:
+        before = text
+        if _ZERO_WIDTH.search(text):
+            text = _ZERO_WIDTH.sub(_keep_meaningful, text)
+        if not unicodedata.is_normalized("NFC", text):
+            text = _compose(text, keep_paths=not unsafe)
     return text
 
 
@@ -122,9 +123,11 @@ def _keep_meaningful(match: re.Match[str]) -> str:
     """Keep joiners that join something: emoji sequences, and letters of scripts whose shapes they decide."""
     char, text = match[0], match.string
     before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
+    if not before.strip() or not after.strip():  # at the end of a word it joins nothing
+        return ""
     if char == "\u200b":
-        return char if before and after and _SPACELESS.search(before + after) else ""
-    if char in "\u200c\u200d" and before and after:
+        return char if _SPACELESS.search(before + after) else ""
+    if char in "\u200c\u200d":
         if _is_joining_letter(before) or _is_joining_letter(after):
             return char
         if char == "\u200d" and _is_emoji(before) and _is_emoji(after):

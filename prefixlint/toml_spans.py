@@ -66,6 +66,8 @@ def load(data: bytes, *, path: str = "") -> Json:
 
     try:
         return tomllib.loads(data.removeprefix(_BOM).decode("utf-8"))
+    except RecursionError as error:
+        raise InputError("nested too deeply to be settings", path=path) from error
     except UnicodeDecodeError as error:
         line, column = line_column(data, error.start)
         raise InputError(f"byte 0x{data[error.start]:02x} is not UTF-8", path=path, line=line, column=column) from error

@@ -23,7 +23,7 @@ _SHORT = {
 }  # fmt: skip
 _BLANKS = " \t\r\n"
 _BOM = "\ufeff"
-_MAX_NODES = 1_000_000  # aliases of aliases ("billion laughs") end here
+_MAX_REPEATED = 20_000  # aliases of aliases ("billion laughs") end here
 
 
 @dataclass(slots=True, eq=False)
@@ -33,6 +33,7 @@ class YamlDocument(Document):
     source: str = ""
     decoded: Json = None
     scalars: dict[int, Any] = field(default_factory=dict)
+    aligned: dict[int, list[int]] = field(default_factory=dict)
 
     def value(self, node: Node | None = None) -> Json:
         """Return the decoded document, or the text of one scalar."""
@@ -51,7 +52,9 @@ class YamlDocument(Document):
         if scalar is None:
             return node.start_byte
         start, end = scalar.start_mark.index, scalar.end_mark.index
-        places = align(self.source[start:end], scalar.value, scalar.style or "")
+        if id(node) not in self.aligned:
+            self.aligned[id(node)] = align(self.source[start:end], scalar.value, scalar.style or "")
+        places = self.aligned[id(node)]
         return len(self.source[: start + places[min(char_offset, len(places) - 1)]].encode())
 
 
@@ -89,7 +92,8 @@ class _Builder:
         self.bom = len(_BOM) if source.startswith(_BOM) else 0
         self.source = source.removeprefix(_BOM)
         self.scalars: dict[int, Any] = {}
-        self.nodes = 0
+        self.seen: set[int] = set()
+        self.repeated = 0
         self.open: set[int] = set()
 
     def document(self, roots: list[Any]) -> YamlDocument:
@@ -113,8 +117,9 @@ class _Builder:
 
     def node(self, found: Any) -> tuple[Node, Json]:
         """Build one node and its value; an alias repeats the place of its anchor."""
-        self.nodes += 1
-        if self.nodes > _MAX_NODES or id(found) in self.open:
+        self.repeated += id(found) in self.seen
+        self.seen.add(id(found))
+        if self.repeated > _MAX_REPEATED or id(found) in self.open:
             raise InputError("not valid YAML: an anchor that contains itself, or too many aliases")
         start, end = found.start_mark.index, found.end_mark.index
         if found.id == "scalar":
@@ -134,7 +139,8 @@ class _Builder:
         value: dict[str, Json] = {}
         for key, member in found.value:
             child, decoded = self.node(member)
-            name = str(key.value) if key.id == "scalar" else ""
+            # A key that is no scalar has no pointer; its place among the members tells it from others.
+            name = str(key.value) if key.id == "scalar" else f"?{len(node.children)}"
             child.key = name
             child.key_start_byte, child.key_end_byte = self.byte(key.start_mark.index), self.byte(key.end_mark.index)
             node.children.append(child)
@@ -192,18 +198,25 @@ def align(raw: str, value: str, style: str) -> list[int]:
 class _Alignment:
     def __init__(self, raw: str, value: str, style: str) -> None:
         self.raw, self.value, self.style = raw, value, style
-        skipped = _PROPERTY.match(raw) if raw[:1] in "&!" else None
+        skipped = _PROPERTY.match(raw) if raw[:1] and raw[0] in "&!" else None
         self.start = skipped.end() if skipped else 0
         self.is_block = style in "|>" and style != ""
         self.found: list[int] = []
+        # What is spelled in another way than it reads; in block and plain scalars nothing is.
+        self.quoting = {'"': "\\", "'": "'"}.get(style, "\n")
 
     def places(self) -> list[int]:
         """Walk over both; empty when they do not fit."""
-        pos, index = self.begin(), 0
+        pos, index, fresh = self.begin(), 0, True
         while index < len(self.value):
             char = self.raw[pos : pos + 1]
-            if char in _BLANKS and char:
+            if fresh and char and char not in _BLANKS:
+                stop, fresh = self.line(pos, index), False
+                pos, index = pos + stop - index, stop
+            elif char in _BLANKS and char:
+                before = pos
                 pos, index = self.blanks(pos, index)
+                fresh = fresh or "\n" in self.raw[before:pos]
             elif char == "\\" and self.style == '"':
                 pos, index = self.escape(pos, index)
             else:
@@ -211,6 +224,16 @@ class _Alignment:
             if pos < 0:
                 return []
         return [*self.found, min(pos, len(self.raw))]
+
+    def line(self, pos: int, index: int) -> int:
+        """Take the rest of a line at once where both spell it alike; return where the decoded line ends."""
+        stop = self.value.find("\n", index)
+        stop = len(self.value) if stop < 0 else stop
+        text = self.value[index:stop]
+        if self.quoting in text or not self.raw.startswith(text, pos):
+            return index
+        self.found += range(pos, pos + stop - index)
+        return stop
 
     def begin(self) -> int:
         if self.is_block:

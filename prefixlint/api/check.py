@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from prefixlint import config
@@ -65,8 +65,25 @@ def check_bytes(path: str, data: bytes, options: CheckOptions | None = None) -> 
     """Lint the contents of one file that need not exist, as an editor has them; ``path`` says what it is."""
     run = _Run(options or CheckOptions())
     sort = files.sort_of(path) or "prompt"
+    if sort == "log":
+        return _check_log(run, path, data)
     linted = run.linter.lint(Target(path, sort, True, files.syntax_of(path)), data)
     return run.result((), [linted] if linted else [], {path: data})
+
+
+def _check_log(run: _Run, path: str, data: bytes) -> CheckResult:
+    """Lint a log in memory: the readers of logs want a file, which may be larger than memory."""
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory(prefix="prefixlint-") as folder:
+        place = Path(folder, Path(path).name or "log.jsonl")
+        place.write_bytes(data)
+        linted = run.linter.lint(Target(str(place), "log"))
+    assert linted is not None
+    errors = tuple(e.replace(str(place), path) for e in linted.input.errors)
+    moved = tuple(replace(f, span=replace(f.span, path=path)) for f in linted.findings)
+    named = replace(linted, input=replace(linted.input, path=path, errors=errors), findings=moved)
+    return run.result((), [named], {path: data})
 
 
 def check_body(body: Json, provider: str | None = None) -> tuple[Finding, ...]:

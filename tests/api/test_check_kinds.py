@@ -203,3 +203,19 @@ def flagged_text(path: Path, finding: Finding) -> str:
 def test_overriding_a_merged_key_is_no_repetition() -> None:
     text = "base: &base\n  n: 1\n  m: 2\nx:\n  <<: *base\n  n: 3\n"
     assert check_bytes("a.yaml", text.encode()).findings == ()
+
+
+def test_a_log_on_standard_input() -> None:
+    line = '{"model": "m", "messages": [{"role": "system", "content": "Current time: 2026-08-22 10:04:11"}]}\n'
+    result = check_bytes("logs/a.jsonl", (line + "{\n").encode())
+    assert [(f.rule, f.span.path, f.span.line) for f in result.findings] == [("timestamp", "logs/a.jsonl", 1)]
+    assert result.inputs[0].errors[0].startswith("logs/a.jsonl:2:")
+
+
+def test_hostile_files_end_soon_and_with_a_message() -> None:
+    bomb = "a0: &a0 [x, x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 8)}]\n" for n in range(1, 9))
+    assert "too many aliases" in check_bytes("a.yaml", bomb.encode()).inputs[0].errors[0]
+    deep = "a = " + "[" * 5000 + "]" * 5000
+    assert "nested too deeply" in check_bytes("a.toml", deep.encode()).inputs[0].errors[0]
+    assert check_bytes("a.json", b"[" * 5000 + b"]" * 5000).inputs[0].errors == ()
+    assert check_bytes("a.yaml", b"? [a]\n: 1\n? [b]\n: 2\n").findings == ()

@@ -131,10 +131,7 @@ class Log:
         """Yield every request in the order of time; what cannot be read comes as an InputError in between."""
         paths = tuple(f.path for f in self.files)
         progress = _Progress(self.options.progress, self.files) if self.options.progress else None
-        self._done = [
-            Reader(f, self.options, tuple(p for p in paths if p != f.path), progress.of(f.path) if progress else None)
-            for f in self.files
-        ]
+        self._done = [Reader(f, self.options, paths, progress.of(f.path) if progress else None) for f in self.files]
         wanted = _filter(self.options)
         seen: set[str] = set()
         for reader, item in merged(self._done):

@@ -16,6 +16,8 @@ from prefixlint.sources._stream import Input
 def others(source: Input, wanted: Callable[[Head], bool]) -> Iterator[Input]:
     """Open the other inputs of the log that a format wants to look into; they are closed afterwards."""
     for path in source.beside:
+        if path in (source.path, "-"):  # standard input can be read once only
+            continue
         other = Input(path)
         try:
             if wanted(Head(other)):

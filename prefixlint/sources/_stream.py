@@ -101,7 +101,7 @@ class Input:
     """Give one input as a stream of bytes; its beginning can be looked at before it is read.
 
     ``path`` is ``-`` for standard input, which can be read once only. ``notes`` collects what a reader wants to say
-    about the whole file. ``beside`` names the other inputs of the same log, where a format keeps request and answer in
+    about the whole file. ``beside`` names all inputs of the same log, where a format keeps request and answer in
     two files. ``failure`` says what ended the file too early, ``kind`` what its
     beginning looks like, once that is known.
     """

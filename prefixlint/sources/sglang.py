@@ -18,15 +18,22 @@ _EVENTS = {"request.received", "request.finished", "request.received.openai"}
 _CUT_CHARS = 1024  # level 2 keeps that many characters at both ends of 2,048
 _CUT_MARK = " ... "
 _MAX_OPEN = 10_000
+_PRINTED = (b"Receive: obj=GenerateReqInput(", b"Finish: obj=GenerateReqInput(")
 
 
 def claims(head: Head) -> bool:
-    """Tell whether the records are request events."""
-    return any("event" in r and _json.text(r["event"]) in _EVENTS for r in head.records)
+    """Tell whether the records are request events, or the text that the server prints without the JSON format."""
+    return any("event" in r and _json.text(r["event"]) in _EVENTS for r in head.records) or _is_printed(head)
+
+
+def _is_printed(head: Head) -> bool:
+    return head.kind == "text" and any(mark in head.data for mark in _PRINTED)
 
 
 def read(source: Input, options: ReadOptions) -> Iterator[Request | InputError]:
     """Yield one request for each id, in the order in which they came, with the usage of its end."""
+    if _is_printed(Head(source)):
+        raise InputError("this SGLang log is no JSON; start the server with --log-requests-format json")
     yield from _walk.counted(_read(source))
 
 

@@ -113,6 +113,12 @@ def test_sglang_ids_openai_bodies_cuts_and_level_0(tmp_path: Path) -> None:
     assert "--log-requests-level 3" in notes[0]
 
 
+def test_sglang_printed_log_says_how_to_get_json(tmp_path: Path) -> None:
+    text = b"[2026-03-02 09:00:00] Receive: obj=GenerateReqInput(rid='1', text='hi')\n"
+    _, errors = read(write(tmp_path, text, "server.log"))
+    assert errors == ["server.log: this SGLang log is no JSON; start the server with --log-requests-format json"]
+
+
 def test_llamacpp_older_spelling(tmp_path: Path) -> None:
     text = """slot launch_slot_: id  0 | task 5 | processing task
 slot update_slots: id  0 | task 5 | new prompt, n_ctx_slot = 2048, n_keep = 0, n_prompt_tokens = 40

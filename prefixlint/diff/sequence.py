@@ -17,6 +17,8 @@ from prefixlint.prefix import lcp
 
 Shape = Literal["list", "value"]
 _BLANK = b" \t\r\n"
+MOVED_BYTES = 4_096  # how much longer the changed element may be
+PROBE_BYTES = 64
 SYSTEM_ROLES = frozenset(("system", "developer"))
 ASSISTANT_ROLES = frozenset(("assistant", "model"))
 
@@ -112,7 +114,24 @@ class Growing:
     def is_continued_by(self, raw: bytes) -> bool:
         """Say whether another array begins with all elements of this one."""
         size = self.open_bytes
-        return size > 0 and len(raw) > size and raw.startswith(memoryview(self.raw)[:size])
+        return 0 < size < len(raw) and _closes(raw, size) and raw.startswith(memoryview(self.raw)[:size])
+
+    def kept(self, count: int) -> Growing:
+        """Return the first ``count`` elements."""
+        marks = tuple(m for m in self.marks if m[0] < count)
+        return Growing(self.raw, self.ends[:count], self.ids[:count], marks)
+
+    def behind(self, raw: bytes, count: int, start: int) -> int:
+        """Return where all elements behind number ``count`` begin in another array that has one element in its place.
+
+        One message with a new stamp moves the rest of a long conversation by a few bytes; -1 if it is not there.
+        """
+        if count + 1 >= len(self.ends):
+            return -1
+        rest = memoryview(self.raw)[self.ends[count] : self.open_bytes]
+        reach = start + (self.ends[count] - (self.ends[count - 1] if count else 0)) + MOVED_BYTES
+        at = raw.find(bytes(rest[:PROBE_BYTES]), start, reach)
+        return at if at > start and raw.startswith(rest, at) and _closes(raw, at + len(rest)) else -1
 
 
 class SequenceReader:
@@ -175,18 +194,31 @@ class SequenceReader:
             raw = raw.strip()
         if raw[:1] != b"[":
             return self._read(layout, part, raw), None
-        keep = _shared_elements(base, raw) if base else 0
-        old_ids = base.ids[:keep] if base else ()
-        ends = base.ends[:keep] if base else array("Q")
-        marks = [m for m in base.marks if m[0] < keep] if base else []
-        ids = list(old_ids)
-        start = ends[-1] if keep else 1
-        for item, end in _items(raw, start):
+        known = self._known(layout, base, raw) if base else Growing(raw, array("Q"), (), ())
+        ids, ends, marks = list(known.ids), known.ends, list(known.marks)
+        for item, end in _items(raw, ends[-1] if ends else 1):
             ids.append(self._store.intern(layout, part, item))
             marks += [(len(ids) - 1, *mark) for mark in self._store.marks(layout, part, item)]
             ends.append(end)
         whole = PartIds(part, pointer, "list", tuple(ids), tuple(marks))
         return whole, Growing(raw, ends, whole.ids, whole.marks)
+
+    def _known(self, layout: Layout, base: Growing, raw: bytes) -> Growing:
+        """Take over what an array shares with another one: its beginning, and what follows one changed element."""
+        keep = _shared_elements(base, raw)
+        first = base.kept(keep)
+        start = _skip(raw, first.ends[-1] if keep else 1)
+        start = _skip(raw, start + 1) if raw[start : start + 1] == b"," else start
+        end = base.behind(raw, keep, start) if keep < len(base.ends) else -1
+        item = raw[start:end].rstrip() if end > 0 else b""
+        if not item or not split.is_one(item):
+            return first
+        part, moved = layout.PARTS[-1], end - base.ends[keep]
+        ids = (*first.ids, self._store.intern(layout, part, item), *base.ids[keep + 1 :])
+        marks = [*first.marks, *((keep, *mark) for mark in self._store.marks(layout, part, item))]
+        marks += [m for m in base.marks if m[0] > keep]
+        ends = [*first.ends, start + len(item), *(e + moved for e in base.ends[keep + 1 :])]
+        return Growing(raw, array("Q", ends), ids, tuple(marks))
 
     def _text(self, layout: Layout, part: PromptPart, pointer: str, raw: bytes) -> PartIds:
         text = decode(raw)

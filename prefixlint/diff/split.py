@@ -24,6 +24,15 @@ def elements(raw: bytes) -> list[bytes]:
         return [raw[start:end].strip() for start, end in _pieces(raw)]
 
 
+def is_one(raw: bytes) -> bool:
+    """Say whether some bytes are exactly one JSON value."""
+    try:
+        msgspec.json.decode(raw, type=msgspec.Raw)
+    except (msgspec.MsgspecError, RecursionError):
+        return False
+    return True
+
+
 def _pieces(raw: bytes) -> list[tuple[int, int]]:
     """Return where the elements of an array or the members of an object lie."""
     found, depth, start = [], 0, 0

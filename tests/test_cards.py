@@ -20,7 +20,8 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 # The list of DESIGN section 4, and what came with source and settings.
 WANTED = """
-timestamp date epoch relative-time-phrase uuid random-id counter commit-hash temp-path user-or-host git-status cwd-or-env
+timestamp date epoch relative-time-phrase uuid random-id counter commit-hash temp-path user-or-host
+git-status cwd-or-env
 trailing-whitespace newline-style unicode-normalization bom-or-zero-width blank-run number-format escape-style
 tool-order key-order list-order duplicate-key content-shape role-change image-reencode
 tool-set-change tool-def-change tool-call-id
@@ -148,10 +149,10 @@ def test_unknown_rule_names_the_nearest() -> None:
 
 # Pieces that patterns begin to match and must give up on, repeated over the whole line.
 SEEDS = [
-    "a", "1", "A", "_", "-", "/", ".", " ", "\t", ":", "0:0", "1.", "a1", "A1-", "-a", "/tmp/", "/tmp/a", "a@", "a.", "f",
-    "session id: ", "git: ", "git: HEAD ", "uptime: 1 a, ", "user: a ", "cwd: a ", "x/", "│ ", "modified: ", "january ",
-    "monday, ", "1 january ", "2026-01-0", "#1", "$1,", "1 of ", "5 min ", "commit ", "tmp", "req_a", "年1月", "a/", "0f",
-    "on branch a", " M a/", "hello Bob Ann ", "timestamp: ", "1, ",
+    "a", "1", "A", "_", "-", "/", ".", " ", "\t", ":", "0:0", "1.", "a1", "A1-", "-a", "/tmp/", "/tmp/a", "a@",
+    "a.", "f", "session id: ", "git: ", "git: HEAD ", "uptime: 1 a, ", "user: a ", "cwd: a ", "x/", "│ ",
+    "modified: ", "january ", "monday, ", "1 january ", "2026-01-0", "#1", "$1,", "1 of ", "5 min ", "commit ",
+    "tmp", "req_a", "年1月", "a/", "0f", "on branch a", " M a/", "hello Bob Ann ", "timestamp: ", "1, ",
 ]  # fmt: skip
 PATTERNS = [(f"{r}-{i}", p) for r in shapes.ORDER for i, p in enumerate(shapes.patterns(r))]
 

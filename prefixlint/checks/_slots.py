@@ -23,20 +23,20 @@ RULES = (
 _SLOT = lazy(
     r"\{\{(?P<double>[^{}\n]{1,200})\}\}"
     r"|\$\{(?P<dollar>[^{}\n]{1,200})\}"
-    r"|\{(?P<single>[A-Za-z_][\w.]{0,60}(?:\(\))?(?:\[[\w'\"]{1,40}\])?(?:![rsa])?(?::[^{}\n]{0,40})?)\}"
-    r"|\{%-?[ ]*(?P<tag>(?:now|set|if)\b[^%\n]{1,200})%\}"
-    r"|<%[=-]{0,2}(?P<erb>[^%\n#][^%\n]{0,200})%>"
+    r"|\{(?P<single>[A-Za-z_][\w.]{0,60}(?:\([^(){}\n]{0,60}\)(?:\.\w{1,40}){0,3}){0,3}(?:\[[\w'\"]{1,40}\])?(?:![rsa])?(?::[^{}\n]{0,40})?)\}"
+    r"|\{%-?[ ]*(?P<tag>(?:now|set|if)\b(?:[^%\n]|%[^}\n]){1,200})%\}"
+    r"|<%[=-]{0,2}(?P<erb>[^%\n#](?:[^%\n]|%[^>\n]){0,200})%>"
     r"|%\((?P<percent>[A-Za-z_]\w{0,60})\)s"
     r"|\$\((?P<shell>[a-z][^()\n]{1,80})\)"
     r"|!`(?P<command>[^`\n]{1,80})`"
 )
 _OPENINGS = ("{", "<%", "%(", "$(", "!`")
 _CLOCK_FORMAT = lazy(
-    r"%-?[HIMSpfsXcTrRs]|%-?d.{0,8}%H|\b[hHk]{1,2}:?m{2}|\bHH?\b|\bmm\b|\bss\b|[HhgG]:i|\bLT\b|\bLLLL?\b|toISOString|isoformat|iso8601"
+    r"%-?[HIMSpfsXcTrRs]|%-?d.{0,8}%H|\b[hHk]{1,2}:?m{2}|\bHH?\b|\bmm\b|\bss\b|[HhgG]:i|\bLT\b|\bLLLL?\b|toISOString|isoformat|iso8601|15:04|0?3:04|RFC3339|Kitchen"
 )
 _DATE_FORMAT = lazy(
     r"%-?[YymdBbAaejUWDFx]|\bY{2,4}\b|\bD{1,2}\b|\bd{1,2}\b|\bM{2,4}\b|[jdDlNSwz][ ,./-]{0,2}[FmMn]|date\(\)"
-    r"|toDateString|toLocaleDateString|to_date|Date\.today|\.date\b|\.year\b"
+    r"|toDateString|toLocaleDateString|to_date|Date\.today|\.date\b|\.year\b|2006-01-02|Jan 2"
 )
 _CLOCK_CALL = lazy(
     r"\b(?:(?:datetime\.)?datetime\.(?:utc)?now|datetime\.now|(?:utc|local)?now|Date\.now|Time\.(?:now|current)"
@@ -58,6 +58,27 @@ _SHELL = {
 }
 _NAME = lazy(r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*")
 _CAMEL = lazy(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_NOW_WORDS = frozenset("current now today todays utc iso local system sys server wall present this".split())
+_RUN_WORDS = frozenset(
+    "session request trace run conversation correlation message thread span job invocation execution turn chat".split()
+)
+_PATH_WORDS = frozenset("dir directory folder path file root".split())
+_COUNTED_WORDS = frozenset("tokens token steps turns messages budget iterations requests calls credits quota".split())
+_NO_VALUE = frozenset("zone format column field type limit max min label name description template prompt per".split())
+# Words of a name and the rule that they speak for; a name needs one word of each set that is not empty.
+_WORDS: tuple[tuple[str, frozenset[str], frozenset[str]], ...] = (
+    ("timestamp", frozenset(("now", "datetime", "timestamp", "clock")), _NOW_WORDS),
+    ("timestamp", frozenset(("time",)), _NOW_WORDS),
+    ("date", frozenset(("date", "day", "weekday")), _NOW_WORDS),
+    ("uuid", frozenset(("uuid", "guid")), frozenset()),
+    ("random-id", frozenset(("id",)), _RUN_WORDS),
+    ("random-id", frozenset(("nonce",)), frozenset()),
+    ("git-status", frozenset(("git",)), frozenset(("status", "branch", "diff", "log", "state"))),
+    ("commit-hash", frozenset(("git", "commit", "head")), frozenset(("sha", "hash", "rev", "revision"))),
+    ("temp-path", frozenset(("tmp", "temp", "temporary", "scratch")), _PATH_WORDS),
+    ("counter", frozenset(("remaining", "left", "used")), _COUNTED_WORDS),
+    ("cwd-or-env", frozenset(("working", "cwd", "workdir")), _PATH_WORDS),
+)
 _KEYWORDS = frozenset(
     "if else elif end endif for endfor set and or not in is true false none null each unless with this".split()
 )
@@ -94,6 +115,8 @@ def slots(text: str, passage: Passage, syntax: str = "") -> Iterator[Slot]:
 
 def _slot(found: re.Match[str], kind: str) -> Iterator[Slot]:
     expression = found[kind].strip(" ~-")
+    if kind == "double" and expression[:1] == expression[-1:] == "#":
+        expression = expression.strip("#")  # Dify writes {{#sys.query#}}
     if kind == "double" and (expression[:1] in "#/^>!*&" or expression.split(" ")[0] in _KEYWORDS):
         expression = expression[1:].strip() if expression[:1] == "&" else ""
     if not expression:
@@ -154,8 +177,8 @@ def _of_command(command: str) -> tuple[str, bool, bool]:
 def _name(expression: str) -> str:
     """Return the variable that an expression prints, in snake case: ``user.firstName`` is user.first_name."""
     found = _NAME.search(expression)
-    if found is None:
-        return ""
+    if found is None or (expression[:1] in ("'", '"') and found[0] not in ("now", "today")):
+        return ""  # a string constant; Liquid writes {{ "now" | date: "%H:%M" }}
     return _CAMEL.sub("_", found[0].lstrip("$")).lower().replace("-", "_").strip("_")
 
 
@@ -165,12 +188,21 @@ def _of_name(name: str) -> tuple[str, bool]:
     for candidate in (name.replace(".", "_"), last):
         if candidate in sure:
             return sure[candidate], True
-    for ending in ("_uuid", "_guid"):
-        if last.endswith(ending):
-            return "uuid", True
     if name in weak:
         return weak[name], False
+    rule = _of_words(frozenset(last.split("_")))
+    return rule, bool(rule)
     return "", False
+
+
+def _of_words(words: frozenset[str]) -> str:
+    """Judge a name that no card lists by its words: ``utc_iso_datetime``, ``chat_session_id``, ``tokens_left``."""
+    if words & _NO_VALUE:
+        return ""
+    for rule, first, second in _WORDS:
+        if words & first and (not second or words & second):
+            return rule
+    return ""
 
 
 @cache

@@ -20,7 +20,7 @@ SHARED_CHARS = 200  # about 50 tokens: less than that behind a variable is not w
 BULK_CHARS = 1000  # about 250 tokens of static text
 # Objects whose members are the variables of a request; of other objects a member may be anything (page.date).
 ROOTS = frozenset(
-    "user request req input inputs state ctx context vars variables values args params data env session".split()
+    "sys user request req input inputs state ctx context vars variables values args params data env session".split()
 )
 _WORDS_BEFORE = 48  # a label stands this near to its placeholder
 _EXPLAINED = lazy(r"[`'\"]?[ \t]*(?:=>|->|→|[-–—:|=](?=[ \t]))[ \t]*[^\s{$<]")

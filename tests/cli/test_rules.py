@@ -51,7 +51,8 @@ def test_an_unknown_rule() -> None:
 def test_examples_that_hold(tmp_path: Path) -> None:
     path = tmp_path / "my-uuid.toml"
     shipped = (cards.rules_dir() / "blank-run.toml").read_text(encoding="utf-8")
-    text = shipped.replace('id = "blank-run"', 'id = "my-run"').replace("references", "patterns = ['\\n{5}']\nreferences")
+    text = shipped.replace('id = "blank-run"', 'id = "my-run"')
+    text = text.replace("references", "patterns = ['\\n{5}']\nreferences")
     path.write_text(text, encoding="utf-8")
     code, output = run("--test", str(path))
     assert code == 1

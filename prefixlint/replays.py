@@ -155,3 +155,4 @@ class ReplayResult:
     kv_bytes_per_token: float | None = None
     start_s: float | None = None
     consecutive: Continuation | None = None
+    settings: tuple[Point, ...] = ()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+import orjson
+
 from prefixlint import cards
 from prefixlint.api.render import layout
 from prefixlint.api.tokens import tokenizer_for
@@ -154,7 +156,9 @@ class Reader:
     def _ids(self, request: Request) -> Access:
         tokens, output = request.tokens or (), request.output or ()
         packed = self.packer.pack([*tokens, *output] if output else tokens)
-        return self._access(request, len(tokens), len(output), packed)
+        access = self._access(request, len(tokens), len(output), packed)
+        access.weights = _numbers(request.members.get("importance"))
+        return access
 
     def _blocks(self, request: Request) -> Access:
         usage = request.usage
@@ -327,6 +331,13 @@ def _marker(markers: list[tuple[str, str]], place: str, *, last: bool) -> float:
         if (at == place and place) or (last and not (at.startswith(("/content/", "/parts/")) and at != place)):
             return _TTL_S.get(ttl, 300.0)
     return 0.0
+
+
+def _numbers(raw: bytes | None) -> list[float] | None:
+    """Read the share of important KV that a trace gives for each chunk of a prompt."""
+    if not raw or not raw.startswith(b"["):
+        return None
+    return [float(n) for n in orjson.loads(raw) if isinstance(n, int | float)]
 
 
 def _mode(request: Request) -> str:

@@ -13,7 +13,7 @@ from prefixlint.api.replay_fixed import Fixed, is_small
 from prefixlint.api.replay_keep import Consecutive, Curve, Evictions, Forks
 from prefixlint.api.replay_options import ReplayOptions, Setup
 from prefixlint.api.replay_runs import Ideal, Run, Sessions, shadows, split
-from prefixlint.api.replay_sweep import Sweep
+from prefixlint.api.replay_sweep import Sweep, of_config
 from prefixlint.api.replay_tally import Tally
 from prefixlint.caches._base import Access, Read
 from prefixlint.model import CacheRead, Request, Span
@@ -47,14 +47,16 @@ def replay_served(items: Iterator[Served], options: ReplayOptions, *, reader: Re
     """Replay accesses as they are read."""
     replaying = Replaying(options, run)
     sweep = Sweep(options) if options.sweep else None
+    settings = None if options.sweep else of_config(options)
     for served in items:
         replaying.prepare(served)
-        if sweep is not None:
-            sweep.serve(served)
+        for points in (sweep, settings):
+            if points is not None:
+                points.serve(served)
         if sweep is None or options.per_request:
             replaying.serve(served)
     result = replaying.result(reader)
-    return replace(result, sweep=sweep.points()) if sweep is not None else result
+    return replace(result, sweep=sweep.points() if sweep else (), settings=settings.points() if settings else ())
 
 
 @dataclass(slots=True)

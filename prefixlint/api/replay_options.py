@@ -108,6 +108,12 @@ def setup(options: ReplayOptions, *, model: str | None = None, trace_block: int 
     shape = _shape(options, model)
     if options.config:
         params = {**params, **_from_config(options, params, shape, notes)}
+    plain = engine.family in ("radix", "slot", "tiered") or engine.params.get("discipline") == "pool"
+    if options.ttl_s is not None and plain:
+        notes.append(f"{engine.name} keeps entries until they are evicted; --ttl is not used")
+    if params.get("policy") == "importance_score":
+        share = params.get("important_share")
+        notes.append(f"importance: the shares of the log where it has some (member importance), else {share:g}")
     if options.capacity is not None and engine.family in ("rounding", "breakpoint", "slot"):
         notes.append(f"{engine.name} has no capacity that can be set; --capacity is not used")
     elif options.capacity is not None:

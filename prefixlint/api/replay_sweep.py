@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from prefixlint.api.accesses import Served
-from prefixlint.api.replay_options import ReplayOptions, Setup, swept
+from prefixlint.api.replay_options import ReplayOptions, Setup, prefix_cache_table, swept
 from prefixlint.api.replay_runs import Run
 from prefixlint.caches import _optimum, _stack
 from prefixlint.caches._base import Access
@@ -30,6 +31,36 @@ class Counted:
     disk: int = 0
 
 
+def of_config(options: ReplayOptions) -> Sweep | None:
+    """Build the points that tell what each setting of a ``[prefix_cache]`` table does: halved, doubled, or swapped."""
+    if not options.config:
+        return None
+    base = replace(options, sweep=(), per_request=False)
+    counted = [Counted("as it is", "", Run(base))]
+    for name, value, changed in _variants(base, prefix_cache_table(options.config)):
+        counted.append(Counted(name, value, Run(changed)))
+    return Sweep(base, counted)
+
+
+def _variants(options: ReplayOptions, table: Mapping[str, Any]) -> Iterator[tuple[str, str, ReplayOptions]]:
+    fields: dict[str, tuple[str, type]] = {"cpu_cache_gb": ("cpu_gb", float), "disk_cache_gb": ("disk_gb", float)}
+    chunk = next((k for k in ("chunk_size", "block_size") if k in table), "")
+    if chunk:
+        fields[chunk] = ("block_size", int)
+    for key, (name, kind) in fields.items():
+        value = table.get(key)
+        if not isinstance(value, int | float) or value <= 0:
+            continue
+        for factor in (0.5, 2):
+            number = max(kind(value * factor), 1) if kind is int else value * factor
+            yield key, f"{number:g}", replace(options, **{name: number})
+    if "disk_cache_dir" in table:
+        yield "disk_cache_dir", "unset", replace(options, disk_gb=0.0)
+    key = next((k for k in ("eviction", "eviction_policy", "policy") if k in table), "eviction")
+    other = "lru" if "importance" in str(table.get(key)) else "importance_score"
+    yield key, other, replace(options, policy=other)
+
+
 @dataclass(slots=True)
 class Sweep:
     """Serve every request at every setting; several settings make their product."""
@@ -44,6 +75,8 @@ class Sweep:
 
     def __post_init__(self) -> None:
         """Build one run per point."""
+        if self.counted:
+            return
         names = [name for name, _ in self.options.sweep]
         for values in itertools.product(*(values for _, values in self.options.sweep)):
             options = replace(self.options, sweep=())

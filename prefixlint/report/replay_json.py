@@ -50,6 +50,16 @@ def replay_document(result: ReplayResult) -> dict[str, Any]:
         "sites": [{"place": place, "lost_tokens": tokens} for place, tokens in result.sites],
         "observed": [asdict(o) for o in result.observed],
         "samples": [asdict(s) for s in result.samples],
+        "settings": [
+            {
+                "setting": p.setting,
+                "value": p.value,
+                "hit_rate": _rounded(p.rate.high),
+                "plateau_tokens": p.plateau_tokens,
+                "disk_read_tokens": p.disk_read_tokens,
+            }
+            for p in result.settings
+        ],
         "evidence": [asdict(e) for e in result.evidence],
         "checklist": [asdict(c) for c in result.checklist],
         "inputs": [asdict(i) for i in result.inputs],

@@ -29,7 +29,7 @@ def replay_report(result: ReplayResult, options: ReportOptions) -> str:
     if result.total.requests and not (result.sweep and not result.reads):
         lines += ["", *_summary(result), *_blame(result), *_scenarios(result.scenarios)]
         lines += [*_money(result), *_observed(result, options), *_sessions(result.sessions, options)]
-        lines += _sites(result, options)
+        lines += [*_sites(result, options), *_settings(result)]
     for chart in plots.charts(result):
         lines += ["", *plots.terminal(chart, width=min(max(options.width - 24, 20), 72))]
     lines += _checklist(result)
@@ -170,6 +170,18 @@ def _sites(result: ReplayResult, options: ReportOptions) -> Iterator[str]:
     yield "forks, most lost tokens first"
     for place, tokens in result.sites[: options.top or None]:
         yield f"  {count(tokens):>14}  {place}"
+
+
+def _settings(result: ReplayResult) -> Iterator[str]:
+    if not result.settings:
+        return
+    yield ""
+    yield f"what each setting of [prefix_cache] does{'hit rate':>17}{'plateau':>16}{'disk reads':>16}"
+    for p in result.settings:
+        name = f"{p.setting} = {p.value}" if p.value else p.setting
+        row = f"  {name:<38}{p.rate.high:>16.1%}{count(p.plateau_tokens):>16}{count(p.disk_read_tokens):>16}"
+        yield row
+    yield "  in tokens; each line changes one setting"
 
 
 def _sweep(result: ReplayResult) -> Iterator[str]:

@@ -242,6 +242,10 @@ def test_prefix_cache_table(tmp_path: Path) -> None:
     assert result.reads[1].read_high == 256
     assert sum(result.tiers.values()) == 256
     assert any("--disk-gb" in note for note in result.notes)
+    found = {(p.setting, p.value): p.disk_read_tokens for p in result.settings}
+    assert found["as it is", ""] == found["cpu_cache_gb", "2"]
+    assert {("cpu_cache_gb", "0.5"), ("chunk_size", "32"), ("chunk_size", "128"), ("eviction", "lru")} <= found.keys()
+    assert found["disk_cache_dir", "unset"] == 0
 
 
 def test_swept_settings_multiply(tmp_path: Path) -> None:

@@ -13,17 +13,23 @@ from prefixlint.sources._stream import Input
 
 NAME = "langfuse"
 UNORDERED = True
+_TYPES = {"GENERATION", "SPAN", "EVENT", "AGENT", "TOOL", "CHAIN", "RETRIEVER", "EVALUATOR", "EMBEDDING", "GUARDRAIL"}
+_COLUMNS = frozenset(
+    ("usageDetails", "usage_details", "modelParameters", "model_parameters", "startTime", "start_time")
+)
 _NO_PROMPT = "observations without input; check the masking of the Langfuse client"
 
 
 def claims(head: Head) -> bool:
     """Tell whether a record is a Langfuse observation."""
-    return any(
-        (_get(r, "traceId") or r.keys() >= {"modelParameters"})
-        and "type" in r
-        and (r.keys() & {"usageDetails", "usage_details", "modelParameters", "model_parameters", "startTime"})
-        for r in head.records
-    )
+    return any(_is_observation(r, head.kind) for r in head.records)
+
+
+def _is_observation(record: _json.Members, kind: str) -> bool:
+    if not (_get(record, "traceId") or "modelParameters" in record) or "type" not in record:
+        return False
+    known = kind == "csv" or (_json.text(record["type"]) or "").upper() in _TYPES
+    return known and not _COLUMNS.isdisjoint(record)
 
 
 def read(source: Input, options: ReadOptions) -> Iterator[Request | InputError]:

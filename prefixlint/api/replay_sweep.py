@@ -53,7 +53,8 @@ def _variants(options: ReplayOptions, table: Mapping[str, Any]) -> Iterator[tupl
             continue
         for factor in (0.5, 2):
             number = max(kind(value * factor), 1) if kind is int else value * factor
-            yield key, f"{number:g}", replace(options, **{name: number})
+            changed: dict[str, Any] = {name: number}
+            yield key, f"{number:g}", replace(options, **changed)
     if "disk_cache_dir" in table:
         yield "disk_cache_dir", "unset", replace(options, disk_gb=0.0)
     key = next((k for k in ("eviction", "eviction_policy", "policy") if k in table), "eviction")

@@ -112,3 +112,37 @@ def test_a_key_that_stands_twice_in_a_tool(tmp_path: Any) -> None:
     line += '{"type": "object", "type": "string"}}}], "messages": [{"role": "user", "content": "{\\"a\\": 1}"}]}'
     (tmp_path / "log.jsonl").write_text(line + "\n")
     assert told(diff(open_log([str(tmp_path / "log.jsonl")]).requests())) == [("duplicate-key", "/tools/0")]
+
+
+def recorded(at: str, turns: int, read: int, write: int) -> dict[str, Any]:
+    """Build a log record with its time and what the provider said about its cache."""
+    body = claude([block(LONG, MARK)], turns)
+    usage = {
+        "input_tokens": 9,
+        "cache_read_input_tokens": read,
+        "cache_creation_input_tokens": write,
+        "output_tokens": 3,
+    }
+    return {"ts": f"2026-03-02T{at}Z", "request": body, "usage": usage}
+
+
+@pytest.mark.parametrize(
+    ("rule", "at", "read"),
+    [
+        ("intact-but-not-read", "09:02:00", 0),
+        ("ttl-expired", "09:40:00", 0),
+        ("", "09:02:00", 5_000),
+    ],
+)
+def test_prefixes_that_were_not_read(rule: str, at: str, read: int, compare: Compare) -> None:
+    result = compare(recorded("09:00:00", 1, 0, 5_000), recorded(at, 3, read, 0))
+    assert [f.rule for f in result.findings] == ([rule] if rule else [])
+    assert all(f.severity == "info" for f in result.findings)
+    assert result.usage.cache_read == read
+
+
+def test_many_at_once_before_the_first_is_stored(compare: Compare) -> None:
+    records = [recorded("09:00:00", 1, 0, 5_000), *(recorded(f"09:00:0{n}", 1, 0, 5_000) for n in (1, 1, 2, 2))]
+    for number, record in enumerate(records):
+        record["request"]["messages"][0]["content"][0]["text"] = f"question {number}"
+    assert "fan-out-before-warm" in [f.rule for f in compare(*records).findings]

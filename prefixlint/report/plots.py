@@ -99,32 +99,31 @@ def _memory(result: ReplayResult) -> Chart:
 def terminal(chart: Chart, *, width: int = 60, rows: int = 6) -> list[str]:
     """Draw each curve as rows of block characters, with the ends of both axes."""
     lines = [chart.title]
+    xs = [x for curve in chart.curves for x, _ in curve.points]
+    low, high = min(xs), max(xs)
     for curve in chart.curves:
-        columns = _resampled(curve.points, width)
+        columns = _resampled(curve.points, width, low, high)
         top = chart.top or max(columns, default=0.0) or 1.0
         for row in range(rows - 1, -1, -1):
             cells = "".join(_BARS[max(0, min(8, round((v / top * rows - row) * 8)))] for v in columns)
             label = _axis(top * (row + 1) / rows, percent=chart.percent) if row in (rows - 1, 0) else ""
             lines.append(f"{label:>9} |{cells}")
-        first, last = curve.points[0][0], curve.points[-1][0]
-        ends = f"{_axis(first)} .. {_axis(last)} {chart.x}"
+        ends = f"{_axis(low)} .. {_axis(high)} {chart.x}"
         lines.append(f"{'':>9} +{'-' * width}")
         lines.append(f"{'':>11}{ends}   {curve.name}")
     return lines
 
 
-def _resampled(points: Sequence[tuple[float, float]], width: int) -> list[float]:
-    """Return one value per column: the last point at or before it."""
-    if not points:
-        return []
-    low, high = points[0][0], points[-1][0]
+def _resampled(points: Sequence[tuple[float, float]], width: int, low: float, high: float) -> list[float]:
+    """Return one value per column of the common axis: the last point at or before it, 0 before the first."""
+    points = sorted(points)
     step = (high - low) / (width - 1) if high > low else 0.0
     columns, at = [], 0
     for column in range(width):
         x = low + column * step
         while at + 1 < len(points) and points[at + 1][0] <= x + 1e-9:
             at += 1
-        columns.append(points[at][1])
+        columns.append(points[at][1] if points[at][0] <= x + 1e-9 else 0.0)
     return columns
 
 

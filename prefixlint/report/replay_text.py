@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from prefixlint.display import count, money, plural, shown
 from prefixlint.model import ReportOptions
-from prefixlint.replays import Observed, Rate, ReplayResult, Scenario
+from prefixlint.replays import Evidence, Observed, Rate, ReplayResult, Scenario
 from prefixlint.report import plots
 
 NAME = "text"
@@ -29,7 +29,7 @@ def replay_report(result: ReplayResult, options: ReportOptions) -> str:
     if result.total.requests and not (result.sweep and not result.reads):
         lines += ["", *_summary(result), *_blame(result), *_scenarios(result.scenarios)]
         lines += [*_money(result), *_observed(result, options), *_sessions(result.sessions, options)]
-        lines += [*_sites(result, options), *_settings(result)]
+        lines += [*_sites(result, options), *_settings(result), *_evidence(result)]
     for chart in plots.charts(result):
         lines += ["", *plots.terminal(chart, width=min(max(options.width - 24, 20), 72))]
     lines += _checklist(result)
@@ -170,6 +170,34 @@ def _sites(result: ReplayResult, options: ReportOptions) -> Iterator[str]:
     yield "forks, most lost tokens first"
     for place, tokens in result.sites[: options.top or None]:
         yield f"  {count(tokens):>14}  {place}"
+
+
+def _evidence(result: ReplayResult) -> Iterator[str]:
+    """Sum up what servers and GPUs recorded, beside what was predicted."""
+    by_source: dict[str, list[Evidence]] = {}
+    for evidence in result.evidence:
+        by_source.setdefault(evidence.source, []).append(evidence)
+    if by_source:
+        yield ""
+        yield f"counted elsewhere (predicted here: {_percent(result.total.low, result.total.high)})"
+    for source, found in by_source.items():
+        span = f"{found[0].at_s:,.0f}..{found[-1].at_s:,.0f} s"
+        yield f"  {source}, {span}: {', '.join(_counted(found)) or 'nothing about hits'}"
+
+
+def _counted(found: Sequence[Evidence]) -> Iterator[str]:
+    for part, whole, unit in (("hits", "queries", "tokens"), ("prefix_hits", "prefix_lookups", "requests")):
+        asked = sum(e.values.get(whole, 0) for e in found)
+        if asked:
+            hits = sum(e.values.get(part, 0) for e in found)
+            yield f"{hits / asked:.1%} hits ({count(round(hits))} of {count(round(asked))} {unit})"
+    rates = [e.values["hit_rate"] for e in found if "hit_rate" in e.values]
+    if rates:
+        yield f"hit rate {rates[-1]:.1%} at the end"
+    for name, label in (("usage", "KV cache full to"), ("memory_gib", "GPU memory")):
+        values = [e.values[name] for e in found if name in e.values]
+        if values:
+            yield f"{label} {max(values):.0%}" if name == "usage" else f"{label} {max(values):.1f} GiB at most"
 
 
 def _settings(result: ReplayResult) -> Iterator[str]:

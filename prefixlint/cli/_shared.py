@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,10 @@ def formats(verb: str) -> list[str]:
 
 def reporter(name: str, verb: str) -> Reporter:
     """Find the report function of a format; an unknown name lists the known ones."""
-    for module in registry.modules("report", f"{verb}_report"):
-        if name == module.NAME:
+    near = [n for n in registry.names("report") if n.split("_")[0] == name]  # spares importing all the others
+    first = (registry.module("report", n) for n in near)
+    for module in chain(first, registry.modules("report", f"{verb}_report")):
+        if getattr(module, "NAME", "") == name and hasattr(module, f"{verb}_report"):
             found: Reporter = getattr(module, f"{verb}_report")
             return found
     raise ConfigError(f"unknown format {name!r}; known: {', '.join(formats(verb))}")

@@ -8,16 +8,18 @@ if TYPE_CHECKING:
     from prefixlint.api.library import Canonical, canonical_bytes, canonicalize, check, count, fork
     from prefixlint.errors import CardError, ConfigError, FixError, InputError, PrefixlintError
     from prefixlint.model import Finding, Fork, Request, Span
-    from prefixlint.runtime.guard import Guard
+    from prefixlint.runtime.guard import Checked, ForkError, Guard
 
 __version__ = "0.1.0"
 __all__ = [
     "Canonical",
     "CardError",
+    "Checked",
     "ConfigError",
     "Finding",
     "FixError",
     "Fork",
+    "ForkError",
     "Guard",
     "InputError",
     "PrefixlintError",
@@ -35,7 +37,7 @@ _HOME = {
     **dict.fromkeys(("Canonical", "canonical_bytes", "canonicalize", "check", "count", "fork"), "api.library"),
     **dict.fromkeys(("CardError", "ConfigError", "FixError", "InputError", "PrefixlintError"), "errors"),
     **dict.fromkeys(("Finding", "Fork", "Request", "Span"), "model"),
-    "Guard": "runtime.guard",
+    **dict.fromkeys(("Checked", "ForkError", "Guard"), "runtime.guard"),
 }
 
 

@@ -31,7 +31,9 @@ def build(kind: str, folder: Path, source: Path = ROOT) -> Path:
 def use(home: Path, cwd: Path) -> list[str]:
     """Use the package that lies in ``home`` from another folder; -P keeps the checkout out of the way."""
     env = {**os.environ, "PYTHONPATH": str(home)}
-    done = subprocess.run([sys.executable, "-P", "-c", USE], env=env, cwd=cwd, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", USE], env=env, cwd=cwd, capture_output=True, text=True, check=True
+    )
     return done.stdout.split()
 
 

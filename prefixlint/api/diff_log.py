@@ -1,4 +1,4 @@
-"""``diff`` on files: open them as one log, compare, and say what was read; ``heads`` prints the first tokens instead."""
+"""``diff`` on files: open them as one log, compare, say what was read; ``heads`` prints the first tokens instead."""
 
 from __future__ import annotations
 

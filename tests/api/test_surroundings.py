@@ -11,7 +11,8 @@ from prefixlint.api import surroundings
 PROBE = (
     "import datetime, os, random, secrets, socket, time, uuid\n"
     "print(time.time(), datetime.datetime.now(), datetime.date.today(), uuid.uuid4(), uuid.uuid1(), random.random(),"
-    " secrets.token_hex(), socket.gethostname(), os.listdir('.'), [e.name for e in os.scandir('.')], time.strftime('%X'))"
+    " secrets.token_hex(), socket.gethostname(), os.listdir('.'), [e.name for e in os.scandir('.')],"
+    " time.strftime('%X'))"
 )
 
 
@@ -59,7 +60,8 @@ def test_each_variation_moves_its_own_thing(tmp_path: Path, folder: Path, name: 
     base = surroundings.pinned(os.environ, tmp_path)
     tried = {v.name: v for v in surroundings.variations(base, tmp_path, folder)}
     moved = [
-        v.name for v in tried.values()
+        v.name
+        for v in tried.values()
         if v.name == name and run(tmp_path, v.changed, folder, code) != run(tmp_path, v.control, folder, code)
     ]
     assert moved == [name]

@@ -85,7 +85,9 @@ def _random(seed: int) -> None:
 
 def _host(name: str) -> None:
     import platform
-    import socket
+    import socket as module
+
+    socket: Any = module
 
     real = os.uname()
     os.uname = lambda: os.uname_result((real[0], name, *real[2:]))
@@ -130,12 +132,20 @@ def _order(kind: str) -> None:
         def close(self) -> None:
             return None
 
-    os.listdir = lambda path=".": sorted(real_listdir(path), reverse=kind == "reversed")
-    os.scandir = lambda path=".": Scan(path)  # type: ignore[assignment, misc, return-value]
+    patched: Any = os
+    patched.listdir = lambda path=".": sorted(real_listdir(path), reverse=kind == "reversed")
+    patched.scandir = lambda path=".": Scan(path)
 
 
 def _apply(wishes: dict[str, Any]) -> None:
-    actions = {"random": _random, "clock": _clock, "host": _host, "user": _user, "cpus": _cpus, "order": _order}
+    actions: dict[str, Any] = {
+        "random": _random,
+        "clock": _clock,
+        "host": _host,
+        "user": _user,
+        "cpus": _cpus,
+        "order": _order,
+    }
     for name, action in actions.items():
         if name in wishes:
             action(wishes[name])

@@ -176,7 +176,7 @@ def test_patterns_take_linear_time(pattern: shapes.Pattern) -> None:
 def test_patterns_mean_the_same_in_re2() -> None:
     re2 = pytest.importorskip("re2")
     texts = [p.read_text(encoding="utf-8") for p in sorted((ROOT / "rules").glob("*.toml"))]
-    texts += [p.read_text(encoding="utf-8") for p in sorted((ROOT / "examples").glob("*.json*"))][:2]
+    texts += [p.read_text(encoding="utf-8")[:150_000] for p in sorted((ROOT / "examples").glob("*.json*"))][:2]
     for rule_id in shapes.ORDER:
         entries = cards.rule_patterns(rule_id)
         for ours, theirs in zip(

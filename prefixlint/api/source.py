@@ -12,6 +12,7 @@ from pathlib import Path
 
 from prefixlint.code import _names
 from prefixlint.code._findings import findings
+from prefixlint.code._ir import Tree
 from prefixlint.code._lang import Lang
 from prefixlint.code._places import Lines, allows
 from prefixlint.code._project import Project, languages
@@ -122,7 +123,12 @@ class _Run:
         if reader is None:
             return []
         path = path.replace(os.sep, "/")
-        found = list(reader.check(self.project, path, data, self)) if hasattr(reader, "check") else self.plain(path, data, reader)
+        if not hasattr(reader, "check"):
+            return self.plain(path, data, reader)
+        try:
+            found: list[Finding] = reader.check(path, data, self)
+        except (SyntaxError, ValueError, RecursionError) as error:
+            raise _unreadable(path, error) from error
         return found
 
     def plain(self, path: str, data: bytes, reader: object) -> list[Finding]:
@@ -137,6 +143,10 @@ class _Run:
             raise _unreadable(path, error) from error
         except ImportError as error:
             raise InputError(f"the grammar for {lang.name} is not installed; pip install '{EXTRA}'", path=path) from error
+        return self.checked(path, data, tree, lang)
+
+    def checked(self, path: str, data: bytes, tree: Tree, lang: Lang) -> list[Finding]:
+        """Follow a lowered file and build its findings, less what comments allow."""
         try:
             raw = self.project.check(path, tree, data, lang)
         except RecursionError as error:

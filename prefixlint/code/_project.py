@@ -59,7 +59,7 @@ class Project:
         self.engine.budget = BUDGET
         self.engine.run_roots(module)
         _hazards.scan(self.engine, module)
-        return list(self.engine.found.values())
+        return [f for f in self.engine.found.values() if _touches(f, path)]
 
     def _module(self, path: str, tree: _ir.Tree, data: bytes, lang: Lang) -> Module:
         module = Module(path, data, lang, tree, Scope(), _names.has_evidence(data))
@@ -200,3 +200,8 @@ class Project:
         if not item.name:
             return Value(ref=other)
         return other.scope.names.get(item.name)
+
+
+def _touches(found: _sinks.Found, path: str) -> bool:
+    # What happens wholly inside another file is reported when that file is checked.
+    return path in (found.taint.place.path, found.sink.path) or any(p.path == path for p, _ in found.taint.steps)

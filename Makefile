@@ -5,27 +5,33 @@ BIN = $(VENV)/bin
 
 .PHONY: demo test bench fuzz lint clean
 
-$(VENV)/.ready: pyproject.toml
+PIP = $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+$(VENV)/.core: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
+	$(PIP) install --upgrade 'pip>=25.1'
+	$(PIP) install --editable .
 	touch $@
 
-demo: $(VENV)/.ready
+$(VENV)/.dev: $(VENV)/.core
+	$(PIP) install --editable . --group dev
+	touch $@
+
+demo: $(VENV)/.core
 	@$(BIN)/prefixlint diff examples/agent.jsonl; code=$$?; [ $$code -le 1 ]
 
-test: $(VENV)/.ready
+test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto
 
-lint: $(VENV)/.ready
+lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(VENV)/.ready
+bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/run.py
 
-fuzz: $(VENV)/.ready
+fuzz: $(VENV)/.dev
 	PREFIXLINT_FUZZ=50000 $(BIN)/python -m pytest -n auto tests/tokens tests/canon tests/diff
 
 clean:

@@ -11,6 +11,8 @@ from prefixlint.code import _ir as ir
 from prefixlint.code._lang import HAS_TIME, Source, lookup
 from prefixlint.code._values import UNKNOWN, Taint, Value, concat, flatten, stepped
 
+from prefixlint.model import Confidence
+
 if TYPE_CHECKING:
     from prefixlint.code._engine import ClassRef, Closure, Engine
 
@@ -19,8 +21,8 @@ CONSTRUCTORS = ("__init__", "__post_init__", "constructor", "initialize", "init"
 
 # Calls whose result is their text arguments in another form.
 _PASS = re.compile(
-    r"^(?:str|repr|format|string|text|to_string|list|tuple|dict|array|from|of|int|float|round|abs|min|max|reversed|"
-    r"enumerate|zip|iter|next|chain|from_iterable|dedent|indent|fill|wrap|escape|quote|unescape|sprint|sprintf|"
+    r"^(?:str|repr|format|string|text|to_string|list|tuple|dict|array|from|of|int|float|round|abs|reversed|"
+    r"enumerate|zip|iter|chain|from_iterable|dedent|indent|fill|wrap|escape|quote|unescape|sprint|sprintf|"
     r"sprintln|format_args|format_time|strftime|isoformat|concat|bytes|bytearray|encode|decode|b64encode|"
     r"urlsafe_b64encode|md5|sha1|sha256|hexdigest|cast|deepcopy|copy|clone|to_owned|into|unwrap|some|ok|box|"
     r"promise_resolve|resolve|as_str|fromtimestamp|utcfromtimestamp|datetime|filter|map|values_of|some_new|optional_of|"
@@ -28,6 +30,7 @@ _PASS = re.compile(
     r"textblock|text_block|text_part|textpart|part|content|text_content|collect|ref|arc|rc|pointer|ptr|render|print|"
     r".*(?:prompt|message|template|_text|_block|_section|_line|_header|instructions|context|_str|_string))$"
 )
+_READS = frozenset("read_text read_bytes read open exists is_file is_dir stat load load_text readlines tzname utcoffset".split())
 _FORMAT_METHODS = frozenset(
     "format render substitute safe_substitute format_map format_messages format_prompt invoke partial ainvoke "
     "aformat render_async assign formatMessages formatPromptValue formatPrompt".split()
@@ -159,8 +162,8 @@ def _from_source(engine: Engine, node: ir.Call, source: Source, args: Args, path
         return environment(engine, args.get(0) or UNKNOWN, node)
     if source.kind == "listing" and args.plain and any(t.detail == "order" for t in args.plain[0].taints):
         return args.plain[0]
-    if source.kind == "image":
-        return _expr.taint_of(engine, source, node)
+    if source.rule == "image-reencode" and not _sinks.rebuilds(engine):
+        return UNKNOWN
     return _expr.taint_of(engine, source, node)
 
 
@@ -254,6 +257,8 @@ def _unknown(engine: Engine, node: ir.Call, path: str, method: str, receiver: Va
         return special
     spelled = _names.snake(method)
     if receiver is not None and receiver.taints and receiver.items is None and receiver.fields is None:
+        if method in _READS and receiver.kind not in ("proc", "BytesIO", "image"):
+            return UNKNOWN
         return Value(receiver.taints, "\x00", kind=receiver.kind)
     if method[:1].isupper() or node.is_new:
         return _constructed(engine, node, method, args)
@@ -268,7 +273,7 @@ def _passed(engine: Engine, node: ir.Call, spelled: str, args: Args) -> Value:
     values = args.values()
     first = values[0]
     if len(values) == 1 and (first.items is not None or first.fields is not None or first.unordered is not None or first.const is not None):
-        if spelled in ("list", "tuple", "array", "from", "of", "collect", "iter", "enumerate", "to_list", "chain", "next", "dict", "copy", "deepcopy", "reversed", "values_of", "map", "filter", "cast"):
+        if spelled in ("list", "tuple", "array", "from", "of", "collect", "iter", "enumerate", "to_list", "chain", "dict", "copy", "deepcopy", "reversed", "values_of", "map", "filter", "cast"):
             return relisted(engine, first, node)
         if first.const is not None and first.items is None:
             return first
@@ -398,12 +403,14 @@ def _keys_vary(engine: Engine, node: ir.Call, value: Value) -> bool:
         return False
     if isinstance(item, ir.Call):
         last = ir.dotted(item.func).rsplit(".", 1)[-1]
-        if re.search(r"schema|dump|asdict|to_dict|as_dict|sorted|toJSON|list$|str$|dict$", last, re.IGNORECASE):
+        if re.search(r"schema|model_description|dump|asdict|to_dict|as_dict|sorted|toJSON|list$|str$|dict$", last, re.IGNORECASE):
             return False
+    if item is not None and re.search(rb"schema", engine.module.data[item.start : item.end], re.IGNORECASE):
+        return False  # schemas are generated from definitions, in one order
     return value.fields is None or any(k.startswith("[") for k in value.fields)
 
 
-def _key_confidence(engine: Engine, value: Value) -> str:
+def _key_confidence(engine: Engine, value: Value) -> Confidence:
     return "medium" if any(t.detail == "order" for t in value.taints) else "low"
 
 
@@ -412,6 +419,8 @@ def refined(engine: Engine, base: Value, key: str, node: ir.Node) -> Value:
     spelled = _names.snake(key)
     if base.kind in ("datetime", "date") and spelled in ("year", "month", "day", "date", "weekday", "day_of_week", "today"):
         return as_date(base)
+    if spelled in ("tzinfo", "tzname", "tz", "utcoffset", "timezone"):
+        return UNKNOWN
     if spelled in ("time_interval_since1970", "ticks", "epoch_second", "unix_timestamp", "epoch_seconds", "time_in_millis"):
         return Value(tuple(replace(t, rule="epoch") if t.rule == "timestamp" else t for t in base.taints), "\x00", kind="epoch")
     if base.kind == "proc" and spelled in ("returncode", "return_code", "pid", "status"):

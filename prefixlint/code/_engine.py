@@ -399,7 +399,7 @@ class Engine:
         if base is UNKNOWN:
             return
         orders = self.orders(base.depth)
-        if orders and key.const is None:
+        if orders and key.const is None and base.items is None:
             base.taints = (*base.taints, *orders)
         if key.const is not None:
             if base.fields is None:

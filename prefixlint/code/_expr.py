@@ -290,7 +290,7 @@ def seq(engine: Engine, node: ir.Seq) -> Value:
         return made
     if len(made.items) == 2 and not made.role:
         _role_pair(made, node)
-        if made.role == "system":
+        if str(made.role) == "system":
             _sinks.message(engine, made.items[1], node, '("system", ...)')
     mark_front(made.items)
     return made

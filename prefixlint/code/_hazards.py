@@ -44,7 +44,7 @@ def _function(engine: Engine, module: Module, func: ir.Func, body: list[ir.Node]
         _persistent_tools(engine, module, own, calls)
         _branch_tools(engine, module, own, calls)
     _history(engine, module, func, own)
-    _arithmetic(engine, module, own)
+    _arithmetic(engine, module, func, own)
 
 
 def _own(func: ir.Func) -> list[ir.Node]:
@@ -199,7 +199,8 @@ def _flips(
     engine: Engine, module: Module, named: dict[str, ir.Node], inside: list[ir.Node], call: ir.Call, func: ir.Func, loop: ir.Loop, bound: set[str]
 ) -> None:
     for key, value in named.items():
-        rule = "param-change" if key in _PARAMS else "model-switch" if key == "model" else ""
+        is_sent = _sinks.call_kind(ir.dotted(call.func))[1]
+        rule = "param-change" if key in _PARAMS else "model-switch" if key == "model" and is_sent else ""
         if not rule:
             continue
         if isinstance(value, ir.Choice) and value.tests and any(_sinks.words(t) & bound or rule == "param-change" for t in value.tests):
@@ -291,9 +292,26 @@ def _inserts_first(module: Module, node: ir.Call) -> bool:
 def _history(engine: Engine, module: Module, func: ir.Func, own: list[ir.Node]) -> None:
     if not module.has_evidence:
         return
+    if not re.search(rb"role|messages|Message|chat", module.data):
+        return
+    guarded = _guarded(module, func.body)
     for node in own:
-        if _is_front_cut(module, node) or _is_self_window(engine, module, node):
+        if (_is_front_cut(module, node) and id(node) in guarded) or _is_self_window(engine, module, node):
             report(engine, module, "sliding-window", node, node, "history that goes into the next request")
+
+
+_LENGTH = re.compile(rb"len\b|\.length|\.size|\.count|Count|token|limit|max|budget|window|too_long", re.IGNORECASE)
+
+
+def _guarded(module: Module, body: list[ir.Node]) -> set[int]:
+    """List the nodes below a test of length: a cut without one is no window."""
+    found: set[int] = set()
+    for node in ir.walk(body):
+        tests = node.tests if isinstance(node, ir.If) else [node.test] if isinstance(node, ir.Loop) and node.test is not None else []
+        if any(_LENGTH.search(_raw(module, t)) for t in tests):
+            inner = [n for block in node.blocks for n in block] if isinstance(node, ir.If) else node.body if isinstance(node, ir.Loop) else []
+            found |= {id(n) for n in ir.walk(inner)}
+    return found
 
 
 def _is_front_cut(module: Module, node: ir.Node) -> bool:
@@ -352,7 +370,7 @@ def _cuts(engine: Engine, module: Module, node: ir.Node, target: str) -> bool:
 # cached tokens
 
 
-def _arithmetic(engine: Engine, module: Module, own: list[ir.Node]) -> None:
+def _arithmetic(engine: Engine, module: Module, func: ir.Func, own: list[ir.Node]) -> None:
     raw = module.data
     if b"nthropic" not in raw and b"claude" not in raw and b"cache_read" not in raw and b"cacheRead" not in raw:
         return
@@ -360,6 +378,8 @@ def _arithmetic(engine: Engine, module: Module, own: list[ir.Node]) -> None:
     seen |= {_names.snake(n.text) for n in own if isinstance(n, ir.Const) and n.text and n.text.isidentifier()}
     if any("cache" in s for s in seen):
         return
+    if b"openai" in raw.lower() and not any("claude" in s or "anthropic" in s for s in [*seen, _names.snake(func.name)]):
+        return  # there input tokens hold the cached ones
     for node in own:
         if isinstance(node, ir.Concat) and len(node.parts) == 2 and _is_usage_sum(node):
             report(engine, module, "cached-tokens-dropped", node, node, "sum of input and output tokens", "medium")

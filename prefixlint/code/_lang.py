@@ -70,8 +70,7 @@ def lookup(found: dict[str, Source], path: str) -> Source | None:
         if "." in rest and rest in found:
             return found[rest]
         at = path.find(".", at + 1)
-    last = path.rfind(".")
-    return found.get(path[last:]) if last >= 0 else None
+    return found.get(f".{last}") if "." in path else None
 
 
 _lasts: dict[int, frozenset[str]] = {}

@@ -311,6 +311,8 @@ def _lookup(engine: Engine, node: ir.Call, receiver: Value, name: str, args: Arg
 def _image(engine: Engine, node: ir.Call, receiver: Value, name: str, args: Args) -> Value | None:
     if name == "save" and args.plain and args.plain[0].kind == "BytesIO":
         target = args.plain[0]
+        if not _sinks.rebuilds(engine):
+            return UNKNOWN
         target.taints = (*target.taints, *_expr.taint_of(engine, Source("image-reencode", confidence="medium"), node).taints)
         return UNKNOWN
     if name in ("getvalue", "getbuffer", "read") and receiver.kind == "BytesIO":

@@ -25,8 +25,8 @@ _NOT_PROMPT = re.compile(
     r"video|audio|console|terminal|line|readline|interactive|menu|login|repl|token|tokens|last|hash|id|key|"
     r"permission|approval|choice|selection|yes|no|continue|edit|message)_prompt|(?:^|_)prompt_(?:for|user|yes|until|confirm)"
 )
-_PROMPT = re.compile(r"^(?:.+_)prompts?(?:_(?:text|str|string|template))?$")
-_PROMPT_CALL = re.compile(r"^(?:.+_)?prompts?(?:_(?:text|str|string|template|header|prefix))?$|^prompt_for_model$")
+_PROMPT = re.compile(r"^(?:.+_)prompt(?:_(?:text|str|string|template))?$")
+_PROMPT_CALL = re.compile(r"^(?:.+_)?prompt(?:_(?:text|str|string|template|header|prefix))?$|^prompt_for_model$")
 _VERB = re.compile(r"^(?:get|build|make|create|render|compose|generate|format|assemble|prepare|construct|load|write|new|to|as|_)+_")
 _TOOLS = re.compile(
     r"^(?:.*_)?(?:tools|toolset|tool_?(?:list|defs?|definitions?|specs?|schemas?|params?|configs?|manifest|"
@@ -34,9 +34,12 @@ _TOOLS = re.compile(
 )
 _NOT_TOOLS = re.compile(r"(?:^|_)(?:used|called|num|count|max|has|is|enable|disable|missing|unknown|failed|handle|execute|run|call|invoke)_")
 _TOOL_TYPE = re.compile(
-    r"(?:\[|<|List|Seq|Array|Vec|\[\]|^\*|Iterable|Collection|Tuple|Dict|Map)"
-    r".*?(?<![A-Za-z])(?:[A-Z]\w*?|\w+[.:_]+)?(?:Tool|FunctionDeclaration|FunctionDefinition)"
+    r"^[&*]?(?:(?:\w+[.:]+)*(?:Promise|Task|ValueTask|Result|Option|Optional|Arc|Rc|Box|Awaitable|Mono)\s*[<\[]\s*)*"
+    r"(?:\[\]\*?|\[|(?:\w+[.:]+)*(?:Vec|List|IList|IReadOnlyList|IEnumerable|ICollection|ArrayList|MutableList|Array|"
+    r"ReadonlyArray|Sequence|Iterable|Iterator|list|tuple|Collection|Stream|Flux|AsyncIterator)\s*[<\[])\s*"
+    r"(?:[&*]|dyn |\w+[.:]+)*[A-Za-z]*?(?:Tool|FunctionDeclaration|FunctionDefinition)"
     r"(?:s|Def|Definition|Spec|Param|Schema|Info|Descriptor|Declaration|UnionParam|Union|Config|Description)*(?![A-Za-z0-9_])"
+    r"|^\w*?Tool(?:Def|Definition|Spec|Param|Schema)?\[\]"
 )
 _HISTORY = re.compile(
     r"^(?:(?:chat|message|messages|conversation|dialog|dialogue|session|full|agent|prior|past|previous|all|llm|api|request)_)?"
@@ -78,11 +81,11 @@ def builds(name: str) -> str:
         return ""
     if is_system(bare) or is_system(spelled):
         return "system"
-    if _PROMPT_CALL.match(bare):
+    if _PROMPT_CALL.match(bare) and spelled != "prompt":
         return "prompt"
     if is_tools(bare) and not _NOT_TOOLS.search(spelled):
         return "tools"
-    if _HISTORY.match(bare) and bare != spelled:
+    if _HISTORY.match(bare) and bare != spelled and not spelled.startswith(("format", "load", "write", "as_")):
         return "messages"
     return ""
 

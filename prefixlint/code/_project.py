@@ -132,8 +132,8 @@ class Project:
             return Value(ref=other)
         if item.name == "*":
             self.engine.run_module(other)
-            for name, value in other.scope.names.items():
-                module.scope.names.setdefault(name, value)
+            for name, bound in other.scope.names.items():
+                module.scope.names.setdefault(name, bound)
             return None
         value = self._bound(other, item.name) if other is not module else None
         if value is not None:

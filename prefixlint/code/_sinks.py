@@ -65,6 +65,7 @@ _ROUTING = frozenset("prompt_cache_key cache_salt cache_key_prefix lora_request"
 _COUNTER = re.compile(r"(?:^|_)(?:counter|count|turns?|steps?|iterations?|iters?|rounds?|attempts?|idx|index|i|n|k|seq|sequence|requests?|num|ticks?|calls?|cycles?|epoch|no|number|visits|serial|loops?)(?:_|$)")
 _LABEL = re.compile(r"(?im)(?:^|[\n.>#*\-\s(\[])(?:current |today'?s |local |session |request |generated |run )?(?:date|time|timestamp|now|datetime|date/time|session(?: id)?|request(?: id)?|run(?: id)?|generated(?: at)?|id|uuid|host|user|cwd|working directory)\b[^\n\x00]{0,24}[:=]\W{0,4}\x00")
 _TALK = re.compile(r"(?im)\bmodel\s*[:=]|\bassistant\b|^you are\b|\bagents?\b|knowledge cutoff|\bllm\b|conversation|\btools?\s*:|instructions|your role|the user")
+_TERMINAL = re.compile(r"(?i)\bpress (?:enter|any|\[)|\[y/n\]|\(y/n\)|[>$%] ?$")
 _VOLATILE = frozenset("timestamp date epoch uuid random-id counter commit-hash temp-path user-or-host git-status cwd-or-env".split())
 
 
@@ -160,8 +161,10 @@ def verdict(engine: Engine, taint: Taint, part: str, flat: Flat, before: int, *,
     rule = taint.rule
     if taint.detail == "window":
         return rule if part == "messages" else ""
-    if not taint.place.path or (rule == "key-order" and part == "messages" and taint.confidence == "low"):
-        return ""  # a container that is never walked over in sight; tool arguments in a history
+    if not taint.place.path or (part == "messages" and taint.confidence == "low" and rule in ("key-order", "list-order")):
+        return ""  # a container that is never walked over in sight; tool arguments and rows of a history
+    if rule == "key-order" and part == "built" and flat.size < SHORT_REST:
+        return ""
     if taint.loop and not any(a.node.start + 1 == taint.loop for a in engine.loops):
         return ""
     if rule == "image-reencode":
@@ -178,7 +181,8 @@ def verdict(engine: Engine, taint: Taint, part: str, flat: Flat, before: int, *,
         rest = flat.size - taint.before
         return rule if rest >= SHORT_REST else ""
     if part == "built":
-        return rule if taint.detail == "order" or flat.size >= SHORT_REST else ""
+        is_prompt = flat.size >= SHORT_REST or taint.detail == "order"
+        return rule if is_prompt and not _TERMINAL.search(flat.text) else ""
     return rule
 
 
@@ -202,6 +206,11 @@ def _report(engine: Engine, rule: str, taint: Taint, node: ir.Node, label: str, 
     sure = min(confidence, taint.confidence, key=lambda c: _RANK[c])
     made = Found(rule, replace(taint, place=place), engine.place(node), label, part, sure)
     key = (rule, place)
+    if rule != "tool-call-id" and ("tool-call-id", place) in engine.found:
+        return
+    if rule == "tool-call-id":
+        for other in [k for k in engine.found if k[1] == place]:
+            del engine.found[other]
     old = engine.found.get(key)
     if old is None or _RANK[sure] > _RANK[old.confidence]:
         engine.found[key] = made
@@ -363,11 +372,12 @@ def call_ids(engine: Engine, fields: dict[str, Value], kind: str) -> None:
         names.append(keys["id"])
     for name in names:
         for taint in fields[name].taints:
-            if taint.rule in ("uuid", "random-id", "timestamp", "epoch", "counter") and not taint.loop and _rebuilds(engine):
+            if taint.rule in ("uuid", "random-id", "timestamp", "epoch", "counter") and not taint.loop and rebuilds(engine):
                 _report(engine, "tool-call-id", taint, ir.Node(taint.place.start, taint.place.end), name, "messages", "high")
 
 
-def _rebuilds(engine: Engine) -> bool:
+def rebuilds(engine: Engine) -> bool:
+    """Tell whether the running code turns a history into a request again."""
     start = engine.frame.func.start if engine.frame.func is not None else 0
     if engine.frame.func is not None and _NOT_CONVERT.search(_names.snake(engine.frame.func.name)):
         return False

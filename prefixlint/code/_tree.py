@@ -38,8 +38,8 @@ def _is_hopeless(root: Syntax, size: int) -> bool:
     # tree-sitter recovers from anything; a file whose errors cover a third of it is not worth following.
     if root.type == "ERROR":
         return True
-    broken = sum(c.end_byte - c.start_byte for c in root.children if c.type == "ERROR")
-    return broken * 3 > size
+    broken: int = sum(c.end_byte - c.start_byte for c in root.children if c.type == "ERROR")
+    return bool(broken * 3 > size)
 
 
 def _first_error(node: Syntax) -> tuple[int, int]:

@@ -137,7 +137,7 @@ class _CSharp(Lowerer):
         if value is not None and value.type == "arrow_expression_clause" or getter is not None:
             inner = self.field(getter, "body") if getter is not None else value
             assert inner is not None
-            body = self.statements(inner) if inner.type == "block" else [ir.Return(*self.at(inner), self.lower(inner))]
+            body: list[ir.Node] = self.statements(inner) if inner.type == "block" else [ir.Return(*self.at(inner), self.lower(inner))]
             made = self.func(node, name, [], body, returns=kind)
             made.decorators = [ir.Name(*place, "property")]
             return made
@@ -149,7 +149,7 @@ class _CSharp(Lowerer):
     def n_method_declaration(self, node: Syntax) -> ir.Node:
         body = self.field(node, "body")
         arrow = self.child(node, "arrow_expression_clause")
-        lowered = [ir.Return(*self.at(arrow), self.lower(arrow))] if arrow is not None else self.statements(body)
+        lowered: list[ir.Node] = [ir.Return(*self.at(arrow), self.lower(arrow))] if arrow is not None else self.statements(body)
         made = self.func(node, self.text(self.field(node, "name")), self.params(self.field(node, "parameters")), [*lowered])
         made.returns = self.text(self.field(node, "returns"))
         made.is_static = any(c.type == "modifier" and self.text(c) == "static" for c in node.named_children)
@@ -295,7 +295,7 @@ class _CSharp(Lowerer):
         inner = self.child(node, "initializer_expression")
         return self.lower(inner) if inner is not None else ir.Seq(*self.at(node), [])
 
-    n_implicit_array_creation_expression = n_array_creation_expression  # type: ignore[assignment]
+    n_implicit_array_creation_expression = n_array_creation_expression
 
     def n_collection_expression(self, node: Syntax) -> ir.Node:
         items: list[ir.Node] = []

@@ -68,8 +68,8 @@ class _Lowerer:
         kind = type(node)
         method = self.table.get(kind)
         if method is None:
-            method = getattr(self, f"e_{kind.__name__}", self.e_other)
-            self.table[kind] = method
+            found: Callable[[Any], ir.Node] = getattr(self, f"e_{kind.__name__}", self.e_other)
+            method = self.table[kind] = found
         return method(node)
 
     def maybe(self, node: ast.expr | None) -> ir.Node | None:

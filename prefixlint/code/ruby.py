@@ -274,6 +274,11 @@ class _Ruby(Lowerer):
 
     n_if_modifier = n_unless_modifier = modified
 
+    def n_while_modifier(self, node: Syntax) -> ir.Node:
+        return ir.Loop(*self.at(node), None, None, self.statements(self.field(node, "body")), self.lower(self.field(node, "condition")))
+
+    n_until_modifier = n_while_modifier
+
     def n_while(self, node: Syntax) -> ir.Node:
         return ir.Loop(*self.at(node), None, None, self.statements(self.field(node, "body")), self.lower(self.field(node, "condition")))
 

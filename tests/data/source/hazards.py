@@ -251,5 +251,5 @@ def routed(question):
 
 
 # 27 cached tokens left out
-def counted(reply):
+def claude_tokens(reply):
     return reply.usage.input_tokens + reply.usage.output_tokens  # hazard: cached-tokens-dropped

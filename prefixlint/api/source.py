@@ -52,7 +52,7 @@ def check_source(path: str, data: bytes, options: SourceOptions | Config | None 
     Raises InputError when the file cannot be parsed or its grammar is not installed.
     """
     if isinstance(options, Config):
-        options = SourceOptions({name: "system" for name in options.prompt_sinks})
+        options = SourceOptions(dict.fromkeys(options.prompt_sinks, "system"))
     yield from _shared_run(options or SourceOptions()).file(path, data)
 
 
@@ -142,7 +142,9 @@ class _Run:
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise _unreadable(path, error) from error
         except ImportError as error:
-            raise InputError(f"the grammar for {lang.name} is not installed; pip install '{EXTRA}'", path=path) from error
+            raise InputError(
+                f"the grammar for {lang.name} is not installed; pip install '{EXTRA}'", path=path
+            ) from error
         return self.checked(path, data, tree, lang)
 
     def checked(self, path: str, data: bytes, tree: Tree, lang: Lang) -> list[Finding]:
@@ -166,7 +168,10 @@ class _Run:
         """Leave out what comments allow, also in helper files, and report comments that allow nothing."""
         kept = []
         used: set[tuple[int, str]] = set()
-        tables = {p: allows(self.lines[p].data if p in self.lines else data, lang.comment) for p in {f.span.path for f in found} | {path}}
+        tables = {
+            p: allows(self.lines[p].data if p in self.lines else data, lang.comment)
+            for p in {f.span.path for f in found} | {path}
+        }
         for item in found:
             hit = next((a for a in tables[item.span.path] if item.rule in a.rules and a.line in _rows(item)), None)
             if hit is None:
@@ -198,7 +203,9 @@ def _unreadable(path: str, error: Exception) -> InputError:
     line = getattr(error, "lineno", 0) or 0
     column = getattr(error, "offset", 0) or 0
     reason = getattr(error, "msg", None) or str(error) or type(error).__name__
-    return InputError(f"cannot be parsed: {re.sub(r' *[(]<unknown>.*', '', reason)}", path=path, line=line, column=max(0, column))
+    return InputError(
+        f"cannot be parsed: {re.sub(r' *[(]<unknown>.*', '', reason)}", path=path, line=line, column=max(0, column)
+    )
 
 
 @lru_cache(maxsize=1)

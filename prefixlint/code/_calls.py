@@ -10,7 +10,6 @@ from prefixlint.code import _expr, _methods, _names, _shell, _sinks
 from prefixlint.code import _ir as ir
 from prefixlint.code._lang import HAS_TIME, Source, lookup
 from prefixlint.code._values import UNKNOWN, Taint, Value, concat, flatten, stepped
-
 from prefixlint.model import Confidence
 
 if TYPE_CHECKING:
@@ -30,7 +29,9 @@ _PASS = re.compile(
     r"textblock|text_block|text_part|textpart|part|content|text_content|collect|ref|arc|rc|pointer|ptr|render|print|"
     r".*(?:prompt|message|template|_text|_block|_section|_line|_header|instructions|context|_str|_string))$"
 )
-_READS = frozenset("read_text read_bytes read open exists is_file is_dir stat load load_text readlines tzname utcoffset".split())
+_READS = frozenset(
+    "read_text read_bytes read open exists is_file is_dir stat load load_text readlines tzname utcoffset".split()
+)
 _FORMAT_METHODS = frozenset(
     "format render substitute safe_substitute format_map format_messages format_prompt invoke partial ainvoke "
     "aformat render_async assign formatMessages formatPromptValue formatPrompt".split()
@@ -138,7 +139,12 @@ def _source(engine: Engine, node: ir.Call, path: str) -> Source | None:
         source = lang.calls.get(f"new:{path.rsplit('.', 1)[-1]}") or lookup(lang.calls, path)
     else:
         source = lookup(lang.calls, path)
-    if source is None and isinstance(node.func, ir.Name) and node.func.name in engine.module.imports and not node.is_new:
+    if (
+        source is None
+        and isinstance(node.func, ir.Name)
+        and node.func.name in engine.module.imports
+        and not node.is_new
+    ):
         source = lang.calls.get(engine.module.imports[node.func.name].name or node.func.name)
     if source is None:
         return None
@@ -168,7 +174,9 @@ def _from_source(engine: Engine, node: ir.Call, source: Source, args: Args, path
 
 
 _ENV_USER = re.compile(r"^(?:USER|USERNAME|LOGNAME|HOME|USERPROFILE|HOSTNAME|HOST|COMPUTERNAME|POD_NAME|NODE_NAME)$")
-_ENV_QUIET = re.compile(r"PROMPT|INSTRUCT|MODEL|KEY|TOKEN|SECRET|URL|PERSONA|SYSTEM|LANG|CONFIG|NAME|VERSION|COMPANY|PRODUCT|ENDPOINT")
+_ENV_QUIET = re.compile(
+    r"PROMPT|INSTRUCT|MODEL|KEY|TOKEN|SECRET|URL|PERSONA|SYSTEM|LANG|CONFIG|NAME|VERSION|COMPANY|PRODUCT|ENDPOINT"
+)
 
 
 def environment(engine: Engine, key: Value, node: ir.Node) -> Value:
@@ -205,7 +213,11 @@ def run(engine: Engine, node: ir.Call, closure: Closure, args: Args) -> Value:
         return known[0]
     place = engine.place(node)
     label = f"{engine.text(node.func)}(...)"
-    passed = Args([stepped(v, place, label) for v in args.plain], {k: stepped(v, place, label) for k, v in args.named.items()}, args.is_open)
+    passed = Args(
+        [stepped(v, place, label) for v in args.plain],
+        {k: stepped(v, place, label) for k, v in args.named.items()},
+        args.is_open,
+    )
     result = engine.invoke(closure, bind(engine, closure, passed))
     result = stepped(result, place, label) if result.taints else result
     store[key] = (result, args, closure)  # the arguments stay alive, so that no other object gets their id
@@ -220,7 +232,12 @@ def _memo_key(engine: Engine, closure: Closure, args: Args) -> tuple[object, dic
         # A summary: equal for all callers, so it outlives the file. Short functions are told apart by constants.
         is_short = closure.func.end - closure.func.start < SHORT
         texts = tuple(v.text for v in values) if is_short else ()
-        return (id(closure.func), id(bound.ref) if bound is not None else 0, texts, bool(engine.loops)), engine.summaries
+        return (
+            id(closure.func),
+            id(bound.ref) if bound is not None else 0,
+            texts,
+            bool(engine.loops),
+        ), engine.summaries
     plain = tuple(_value_key(v) for v in args.plain)
     named = tuple((n, _value_key(v)) for n, v in args.named.items())
     return (id(closure.func), id(bound), bool(engine.loops), engine.is_tail, plain, named), engine.memo
@@ -264,7 +281,14 @@ def _unknown(engine: Engine, node: ir.Call, path: str, method: str, receiver: Va
         return _constructed(engine, node, method, args)
     if _PASS.match(spelled) and args.values():
         parts = [_expr.settled(engine, v, node) for v in args.values()]
-        if any(v.taints or v.items or v.fields for v in parts) or spelled in ("str", "string", "dedent", "text", "from", "to_string"):
+        if any(v.taints or v.items or v.fields for v in parts) or spelled in (
+            "str",
+            "string",
+            "dedent",
+            "text",
+            "from",
+            "to_string",
+        ):
             return _passed(engine, node, spelled, args)
     return Value(text="\x00", name=method, is_open=True, depth=engine.order_depth)
 
@@ -272,8 +296,29 @@ def _unknown(engine: Engine, node: ir.Call, path: str, method: str, receiver: Va
 def _passed(engine: Engine, node: ir.Call, spelled: str, args: Args) -> Value:
     values = args.values()
     first = values[0]
-    if len(values) == 1 and (first.items is not None or first.fields is not None or first.unordered is not None or first.const is not None):
-        if spelled in ("list", "tuple", "array", "from", "of", "collect", "iter", "enumerate", "to_list", "chain", "dict", "copy", "deepcopy", "reversed", "values_of", "map", "filter", "cast"):
+    if len(values) == 1 and (
+        first.items is not None or first.fields is not None or first.unordered is not None or first.const is not None
+    ):
+        if spelled in (
+            "list",
+            "tuple",
+            "array",
+            "from",
+            "of",
+            "collect",
+            "iter",
+            "enumerate",
+            "to_list",
+            "chain",
+            "dict",
+            "copy",
+            "deepcopy",
+            "reversed",
+            "values_of",
+            "map",
+            "filter",
+            "cast",
+        ):
             return relisted(engine, first, node)
         if first.const is not None and first.items is None:
             return first
@@ -320,13 +365,20 @@ def _special(engine: Engine, node: ir.Call, path: str, method: str, receiver: Va
     if method in lang.unordered_calls or tail2 in lang.unordered_calls:
         if "." not in path or tail2 in lang.unordered_calls:
             return _unordered(engine, node, args)
-    if path in lang.json_calls or tail2 in lang.json_calls or (receiver is not None and f".{method}" in lang.json_calls):
+    if (
+        path in lang.json_calls
+        or tail2 in lang.json_calls
+        or (receiver is not None and f".{method}" in lang.json_calls)
+    ):
         return dumped(engine, node, args, receiver)
     if receiver is None and method in _methods.SORTERS and args.plain:
         return _methods.sorted_value(args.plain[0])
     if tail2 in _methods.SORT_CALLS and args.plain:
         return _methods.sort_in_place(args.plain[0])
-    if tail2 in ("random.shuffle", "rng.shuffle", "rand.Shuffle", "Collections.shuffle", "_.shuffle", "lodash.shuffle") or method == "shuffle":
+    if (
+        tail2 in ("random.shuffle", "rng.shuffle", "rand.Shuffle", "Collections.shuffle", "_.shuffle", "lodash.shuffle")
+        or method == "shuffle"
+    ):
         return _methods.shuffle(engine, node, receiver, args)
     if tail2 in ("random.seed", "np.random.seed", "rand.Seed") and node.args:
         return UNKNOWN
@@ -338,6 +390,14 @@ def _special(engine: Engine, node: ir.Call, path: str, method: str, receiver: Va
         owner = path.rsplit(".", 2)[-2].removesuffix("()")
         if owner.endswith(("Message", "Prompt", "MessageParam")) and owner[:1].isupper():
             return _constructed(engine, node, owner, args)
+    if method in ("content", "text", "set_content") and args.plain and (built := _ROLE_BUILDER.search(path)):
+        return _constructed(engine, node, f"{built[1]}Message", args)
+    if method in ("Array", "ArrayList", "List", "Vec") and len(args.plain) == 1 and args.plain[0].unordered is not None:
+        return relisted(engine, args.plain[0], node)
+    if tail2 == "rand.Shuffle" and len(node.args) == 2:
+        return _methods.swapped(engine, node)
+    if method in _ROLE_CALLS and args.values() and path.rsplit(".", 2)[-2:-1] and path.rsplit(".", 2)[-2][:1].isupper():
+        return _constructed(engine, node, f"{_ROLE_CALLS[method]}Message", args)
     if method in _TEMPLATES and args.values():
         return template(engine, node, path, args)
     if method in ("field", "Field") and "default_factory" in args.named:
@@ -346,7 +406,16 @@ def _special(engine: Engine, node: ir.Call, path: str, method: str, receiver: Va
         return _methods.go_append(engine, node, args)
     if method in ("expanduser",) and args.plain and (args.plain[0].const or "").startswith("~"):
         return _expr.taint_of(engine, Source("user-or-host", confidence="low"), node)
-    if tail2 in ("os.getenv", "environ.get", "env.get", "os.Getenv", "env.var", "System.getenv", "ENV.fetch", "Environment.GetEnvironmentVariable"):
+    if tail2 in (
+        "os.getenv",
+        "environ.get",
+        "env.get",
+        "os.Getenv",
+        "env.var",
+        "System.getenv",
+        "ENV.fetch",
+        "Environment.GetEnvironmentVariable",
+    ):
         return environment(engine, args.get(0) or UNKNOWN, node)
     if method == "getattr" and len(args.plain) >= 2 and args.plain[1].const:
         return _expr.member(engine, args.plain[0], args.plain[1].const, node)
@@ -355,7 +424,15 @@ def _special(engine: Engine, node: ir.Call, path: str, method: str, receiver: Va
     return None
 
 
-_TEMPLATES = frozenset("from_messages from_template from_string fromTemplate fromMessages PromptTemplate ChatPromptTemplate Template compile".split())
+_ROLE_BUILDER = re.compile(r"(System|Developer|User|Assistant)\w*Message")
+_ROLE_CALLS = {
+    **dict.fromkeys(("from_system", "fromSystem", "ofSystem", "system", "developer", "from_developer", "CreateSystemMessage"), "System"),
+    **dict.fromkeys(("from_user", "fromUser", "ofUser", "user", "human", "CreateUserMessage"), "User"),
+    **dict.fromkeys(("from_assistant", "fromAssistant", "ofAssistant", "assistant"), "Assistant"),
+}
+_TEMPLATES = frozenset(
+    "from_messages from_template from_string fromTemplate fromMessages PromptTemplate ChatPromptTemplate Template compile".split()
+)
 
 
 def template(engine: Engine, node: ir.Call, path: str, args: Args) -> Value | None:
@@ -389,7 +466,13 @@ def dumped(engine: Engine, node: ir.Call, args: Args, receiver: Value | None) ->
     if not lang.json_calls or not _keys_vary(engine, node, value):
         return Value(taints, "\x00", flat.size, kind="json")
     place = engine.place(node)
-    taint = Taint("key-order", place, steps=((place, engine.text(node)),), confidence=_key_confidence(engine, value), fix="sort_keys")
+    taint = Taint(
+        "key-order",
+        place,
+        steps=((place, engine.text(node)),),
+        confidence=_key_confidence(engine, value),
+        fix="sort_keys",
+    )
     return Value((*taints, taint), "\x00", flat.size, kind="json")
 
 
@@ -403,7 +486,9 @@ def _keys_vary(engine: Engine, node: ir.Call, value: Value) -> bool:
         return False
     if isinstance(item, ir.Call):
         last = ir.dotted(item.func).rsplit(".", 1)[-1]
-        if re.search(r"schema|model_description|dump|asdict|to_dict|as_dict|sorted|toJSON|list$|str$|dict$", last, re.IGNORECASE):
+        if re.search(
+            r"schema|model_description|dump|asdict|to_dict|as_dict|sorted|toJSON|list$|str$|dict$", last, re.IGNORECASE
+        ):
             return False
     if item is not None and re.search(rb"schema", engine.module.data[item.start : item.end], re.IGNORECASE):
         return False  # schemas are generated from definitions, in one order
@@ -417,12 +502,29 @@ def _key_confidence(engine: Engine, value: Value) -> Confidence:
 def refined(engine: Engine, base: Value, key: str, node: ir.Node) -> Value:
     """Return a member of a volatile value, such as ``now.year`` or ``uuid4().hex``."""
     spelled = _names.snake(key)
-    if base.kind in ("datetime", "date") and spelled in ("year", "month", "day", "date", "weekday", "day_of_week", "today"):
+    if base.kind in ("datetime", "date") and spelled in (
+        "year",
+        "month",
+        "day",
+        "date",
+        "weekday",
+        "day_of_week",
+        "today",
+    ):
         return as_date(base)
     if spelled in ("tzinfo", "tzname", "tz", "utcoffset", "timezone"):
         return UNKNOWN
-    if spelled in ("time_interval_since1970", "ticks", "epoch_second", "unix_timestamp", "epoch_seconds", "time_in_millis"):
-        return Value(tuple(replace(t, rule="epoch") if t.rule == "timestamp" else t for t in base.taints), "\x00", kind="epoch")
+    if spelled in (
+        "time_interval_since1970",
+        "ticks",
+        "epoch_second",
+        "unix_timestamp",
+        "epoch_seconds",
+        "time_in_millis",
+    ):
+        return Value(
+            tuple(replace(t, rule="epoch") if t.rule == "timestamp" else t for t in base.taints), "\x00", kind="epoch"
+        )
     if base.kind == "proc" and spelled in ("returncode", "return_code", "pid", "status"):
         return UNKNOWN
     return Value(base.taints, "\x00", kind=base.kind)
@@ -474,15 +576,21 @@ def fill(engine: Engine, template: Value, args: Args, node: ir.Node) -> Value:
         if value.fields is not None:
             named.update(value.fields)
     if template.items is not None:
-        made = Value(template.taints, "", items=[fill(engine, i, args, node) for i in template.items], is_open=template.is_open)
+        made = Value(
+            template.taints, "", items=[fill(engine, i, args, node) for i in template.items], is_open=template.is_open
+        )
         made.role, made.front = template.role, template.front
         return made
     if template.fields is not None:
         filled = {k: fill(engine, v, args, node) for k, v in template.fields.items()}
-        return Value(template.taints, template.text, template.size, fields=filled, role=template.role, kind=template.kind)
+        return Value(
+            template.taints, template.text, template.size, fields=filled, role=template.role, kind=template.kind
+        )
     text = template.text or ""
     if not template.size:
-        values = [_expr.settled(engine, v, node) for v in [*named.values(), *(p for p in args.plain if p.fields is None)]]
+        values = [
+            _expr.settled(engine, v, node) for v in [*named.values(), *(p for p in args.plain if p.fields is None)]
+        ]
         return concat([template, *values])
     return _filled(engine, template, text, named, args, node)
 

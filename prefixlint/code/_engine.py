@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from prefixlint.code import _calls, _expr, _names, _sinks
+from prefixlint.code import _calls, _expr, _sinks
 from prefixlint.code import _ir as ir
 from prefixlint.code._lang import Lang
 from prefixlint.code._values import UNKNOWN, Place, Taint, Value, concat, stepped, union
@@ -98,7 +98,9 @@ class ClassRef:
 
     def field_type(self, name: str) -> str:
         """Return the declared type of a field, "" when unknown."""
-        return self.node.fields.get(name) or next((t for b in self.bases if b is not self and (t := b.field_type(name))), "")
+        return self.node.fields.get(name) or next(
+            (t for b in self.bases if b is not self and (t := b.field_type(name))), ""
+        )
 
 
 @dataclass(slots=True, eq=False)
@@ -227,7 +229,9 @@ class Engine:
     def call_root(self, closure: Closure) -> Value:
         """Run a function with unknown arguments."""
         func = closure.func
-        args = {p.name: self.parameter(p, closure) for p in func.params if not (closure.bound and p.name == func.self_name)}
+        args = {
+            p.name: self.parameter(p, closure) for p in func.params if not (closure.bound and p.name == func.self_name)
+        }
         left = self.budget
         self.budget = granted = min(left, ROOT_BUDGET)
         result = self.invoke(closure, args)
@@ -249,7 +253,10 @@ class Engine:
                 value = self.eval(param.default)
             if value.taints or value.unordered:
                 return stepped(value, Place(closure.module.path, param.default.start, param.default.end), param.name)
-        return self.typed(param.type_text, param.name)
+        value = self.typed(param.type_text, param.name)
+        if param.kind == "mapping":
+            value.fields = {}
+        return value
 
     def typed(self, type_text: str, name: str = "") -> Value:
         """Make an unknown value of a declared type."""
@@ -372,7 +379,9 @@ class Engine:
     def assign_quietly(self, target: ir.Node, value: Value) -> None:
         """Bind a loop target: names alone make no sink of an element."""
         if isinstance(target, ir.Name):
-            self.frame.scope.names[target.name] = value if value is not UNKNOWN else Value(text="\x00", name=target.name)
+            self.frame.scope.names[target.name] = (
+                value if value is not UNKNOWN else Value(text="\x00", name=target.name)
+            )
         elif isinstance(target, ir.Seq):
             for i, item in enumerate(target.items):
                 known = value.items is not None and i < len(value.items) and not value.is_open

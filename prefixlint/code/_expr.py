@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from prefixlint.code import _calls, _names, _sinks
+from prefixlint.code import _calls, _sinks
 from prefixlint.code import _ir as ir
 from prefixlint.code._lang import HAS_TIME, Source, lookup
 from prefixlint.code._values import UNKNOWN, Place, Taint, Value, concat, flatten, stepped, text_value, union
@@ -70,7 +70,10 @@ def own_method(engine: Engine, name: str) -> Value | None:
     func, where = found
     receiver = next((v for n in ("this", "self") if (v := frame.scope.find(n)) is not None), None)
     closure = Closure(func, where.scope, where.module, None if func.is_static else receiver, where)
-    if not func.params and (engine.module.lang.name == "ruby" or any(isinstance(d, ir.Name) and d.name == "property" for d in func.decorators)):
+    if not func.params and (
+        engine.module.lang.name == "ruby"
+        or any(isinstance(d, ir.Name) and d.name == "property" for d in func.decorators)
+    ):
         return engine.invoke(closure, {})
     return Value(ref=closure)
 
@@ -111,6 +114,8 @@ def attr(engine: Engine, node: ir.Attr) -> Value:
     if source is not None:
         return taint_of(engine, source, node)
     base = engine.eval(node.base)
+    if base.kind == "environ" and base.taints:
+        return _calls.environment(engine, text_value(node.name), node)
     return member(engine, base, node.name, node)
 
 
@@ -128,9 +133,9 @@ def member(engine: Engine, base: Value, key: str, node: ir.Node) -> Value:
         if found is not None:
             func, where = found
             closure = Closure(func, where.scope, where.module, None if func.is_static else base, where)
-            if any(isinstance(d, ir.Name) and d.name in ("property", "cached_property") for d in func.decorators) or any(
-                isinstance(d, ir.Attr) and d.name == "cached_property" for d in func.decorators
-            ):
+            if any(
+                isinstance(d, ir.Name) and d.name in ("property", "cached_property") for d in func.decorators
+            ) or any(isinstance(d, ir.Attr) and d.name == "cached_property" for d in func.decorators):
                 return engine.invoke(closure, {p.name: UNKNOWN for p in func.params if p.name != func.self_name})
             return Value(ref=closure)
         value = owner.attr(key)
@@ -377,7 +382,7 @@ def op(engine: Engine, node: ir.Op) -> Value:
         return left
     if any(v.unordered is not None for v in values) and node.op in ("BitOr", "BitAnd", "Sub", "BitXor", "-", "|", "&"):
         return Value(text="\x00", unordered=next(v.unordered for v in values if v.unordered is not None))
-    if node.op in ("BitOr", "|") and (left.text is not None and left.size or left.items or left.fields):
+    if node.op in ("BitOr", "|") and ((left.text is not None and left.size) or left.items or left.fields):
         return left
     taints = tuple(t for v in values for t in v.taints if t.detail == "value")
     if node.op in ("Sub", "-") and len(values) == 2 and all(v.taints for v in values):
@@ -469,7 +474,9 @@ def assign(engine: Engine, node: ir.Assign) -> Value:
     elif node.type_text and value.unordered is None and value.ref is None:
         pattern = engine.module.lang.unordered_types
         if pattern is not None and pattern.search(node.type_text) and not value.taints:
-            value = replace(value, unordered=Taint("list-order", engine.place(node.value), detail="order", fix="container"))
+            value = replace(
+                value, unordered=Taint("list-order", engine.place(node.value), detail="order", fix="container")
+            )
     for target in node.targets:
         engine.assign(target, value)
     return value

@@ -36,7 +36,14 @@ _WHAT = {
     "routing-key": "a cache key that changes although the prompt does not",
     "cached-tokens-dropped": "a token total that leaves out cached input tokens",
 }
-_PART = {"tools": "the tool list", "system": "the system prompt", "messages": "the messages", "prompt": "the prompt", "built": "a prompt", "setting": "the request settings"}
+_PART = {
+    "tools": "the tool list",
+    "system": "the system prompt",
+    "messages": "the messages",
+    "prompt": "the prompt",
+    "built": "a prompt",
+    "setting": "the request settings",
+}
 _LOSS = {
     "cached-tokens-dropped": "cached reads and writes are billed but not counted",
     "routing-key": "equal prefixes are sent to different caches",
@@ -45,7 +52,9 @@ _LOSS = {
 }
 
 
-def findings(found: list[_sinks.Found], lines: Callable[[str], Lines | None], severity: Callable[[str], Severity]) -> list[Finding]:
+def findings(
+    found: list[_sinks.Found], lines: Callable[[str], Lines | None], severity: Callable[[str], Severity]
+) -> list[Finding]:
     """Build the findings in order of their place; one for each rule and source expression."""
     made = []
     for item in found:
@@ -55,7 +64,9 @@ def findings(found: list[_sinks.Found], lines: Callable[[str], Lines | None], se
     return sorted(made, key=lambda f: (f.span.path, f.span.start_byte, f.rule))
 
 
-def _finding(item: _sinks.Found, source: Lines, lines: Callable[[str], Lines | None], severity: Callable[[str], Severity]) -> Finding:
+def _finding(
+    item: _sinks.Found, source: Lines, lines: Callable[[str], Lines | None], severity: Callable[[str], Severity]
+) -> Finding:
     place = item.taint.place
     span = source.span(place.path, place.start, place.end)
     level: Severity = "info" if item.rule == "date" or item.confidence == "low" else severity(item.rule)

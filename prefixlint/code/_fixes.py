@@ -54,7 +54,12 @@ def _sort_keys(data: bytes, start: int, end: int) -> Edit | None:
 
 def _wrapped(data: bytes, start: int, end: int) -> tuple[Edit, Edit] | None:
     text = data[start:end]
-    if re.match(rb"(?:glob\.|os\.|Path|[\w.]+)", text) is None or b"os.walk" in text or b"scandir" in text or b"as_completed" in text:
+    if (
+        re.match(rb"(?:glob\.|os\.|Path|[\w.]+)", text) is None
+        or b"os.walk" in text
+        or b"scandir" in text
+        or b"as_completed" in text
+    ):
         return None
     return Edit(start, start, b"sorted(", "list-order"), Edit(end, end, b")", "list-order")
 

@@ -14,10 +14,16 @@ from prefixlint.model import Confidence
 if TYPE_CHECKING:
     from prefixlint.code._engine import Engine, Module
 
-_MUTATE = frozenset("append insert extend remove pop clear push unshift splice shift add Add Remove delete retain reverse push_back addAll removeAt removeIf removeFirst".split())
+_MUTATE = frozenset(
+    "append insert extend remove pop clear push unshift splice shift add Add Remove delete retain reverse push_back addAll removeAt removeIf removeFirst".split()
+)
 _FRONT_CUT = frozenset("popleft shift removeFirst pop_front RemoveAt removeAt drain remove_first".split())
-_PARAMS = frozenset("tool_choice thinking reasoning_effort reasoning parallel_tool_calls response_format tool_config effort output_config thinking_config".split())
-_VARYING = re.compile(r"(?:^|_)(?:i|n|idx|index|turns?|steps?|iterations?|rounds?|attempts?|query|question|message|msg|user|request|input|text|history|messages|retries|last|first|first_turn|is_last|response|prompt|topic|intent|task)(?:_|$)")
+_PARAMS = frozenset(
+    "tool_choice thinking reasoning_effort reasoning parallel_tool_calls response_format tool_config effort output_config thinking_config".split()
+)
+_VARYING = re.compile(
+    r"(?:^|_)(?:i|n|idx|index|turns?|steps?|iterations?|rounds?|attempts?|query|question|message|msg|user|request|input|text|history|messages|retries|last|first|first_turn|is_last|response|prompt|topic|intent|task)(?:_|$)"
+)
 _INPUT = frozenset({"input_tokens", "inputtokens"})
 _OUTPUT = frozenset({"output_tokens", "outputtokens"})
 
@@ -30,7 +36,11 @@ def scan(engine: Engine, module: Module) -> None:
     funcs = [n for n in nodes if isinstance(n, ir.Func)]
     callers = {f.name for f in funcs if f.name and _llm_calls(f.body)}
     for scope in [*funcs, ir.Func(0, len(module.data), "", [], module.tree.body)]:
-        body = [n for n in ir.walk(scope.body, into_functions=False) if not (n in scope.body and isinstance(n, (ir.Func, ir.Class)))]
+        body = [
+            n
+            for n in ir.walk(scope.body, into_functions=False)
+            if not (n in scope.body and isinstance(n, (ir.Func, ir.Class)))
+        ]
         _function(engine, module, scope, body, callers)
 
 
@@ -95,7 +105,15 @@ def _llm_calls(body: list[ir.Node]) -> list[ir.Call]:
     return [n for n in ir.walk(body) if isinstance(n, ir.Call) and is_llm_call(n)]
 
 
-def report(engine: Engine, module: Module, rule: str, node: ir.Node, sink: ir.Node, label: str, confidence: Confidence = "medium") -> None:
+def report(
+    engine: Engine,
+    module: Module,
+    rule: str,
+    node: ir.Node,
+    sink: ir.Node,
+    label: str,
+    confidence: Confidence = "medium",
+) -> None:
     """Record a hazard of shape."""
     place = Place(module.path, node.start, node.end)
     raw = module.data[node.start : node.end].split(b"\n", 1)[0].decode("utf-8", "replace").strip()
@@ -112,12 +130,22 @@ def _loop(engine: Engine, module: Module, func: ir.Func, loop: ir.Loop, callers:
         return
     bound = _bound(loop, inside)
     for call in calls:
-        named = arguments(call)
+        named = {**_spread(call, inside), **arguments(call)}
         for key in ("tools", "functions"):
             if key in named:
                 _tools(engine, module, named[key], inside, call, bound)
         _flips(engine, module, named, inside, call, func, loop, bound)
     _system(engine, module, inside, (calls + through)[0])
+
+
+def _spread(call: ir.Call, inside: list[ir.Node]) -> dict[str, ir.Node]:
+    """Map the members of the literal mappings that the loop makes and spreads into the call."""
+    names = {ir.dotted(v) for k, v in call.named if k is None} - {""}
+    found: dict[str, ir.Node] = {}
+    for node in inside:
+        if isinstance(node, ir.Assign) and isinstance(node.value, ir.Map) and any(ir.dotted(t) in names for t in node.targets):
+            found |= members(node.value)
+    return found
 
 
 def _bound(loop: ir.Loop, inside: list[ir.Node]) -> set[str]:
@@ -128,11 +156,11 @@ def _bound(loop: ir.Loop, inside: list[ir.Node]) -> set[str]:
     return found - {""}
 
 
-def _tools(engine: Engine, module: Module, value: ir.Node, inside: list[ir.Node], call: ir.Call, bound: set[str]) -> None:
+def _tools(
+    engine: Engine, module: Module, value: ir.Node, inside: list[ir.Node], call: ir.Call, bound: set[str]
+) -> None:
     label = "tools of a call in a loop"
-    if isinstance(value, ir.Choice) and value.tests:
-        report(engine, module, "tool-set-change", value, call, label)
-    elif isinstance(value, ir.Comp) and any(_sinks.words(t) & bound for g in value.gens for t in g.tests):
+    if (isinstance(value, ir.Choice) and value.tests) or (isinstance(value, ir.Comp) and any(_sinks.words(t) & bound for g in value.gens for t in g.tests)):
         report(engine, module, "tool-set-change", value, call, label)
     name = ir.dotted(value)
     for node in inside if name else ():
@@ -156,7 +184,9 @@ def _selects(value: ir.Node | None, bound: set[str]) -> bool:
         return True
     if isinstance(value, ir.Call):
         last = _names.snake(ir.dotted(value.func).rsplit(".", 1)[-1])
-        return bool(re.search(r"select|filter|pick|choose|relevant|route|retrieve", last)) and bool(_sinks.words(value) & bound)
+        return bool(re.search(r"select|filter|pick|choose|relevant|route|retrieve", last)) and bool(
+            _sinks.words(value) & bound
+        )
     return False
 
 
@@ -165,7 +195,9 @@ def _mutates(node: ir.Node, name: str) -> bool:
         return ir.dotted(node.func.base) == name
     if isinstance(node, ir.Delete):
         return any(isinstance(t, ir.Index) and ir.dotted(t.base) == name for t in node.targets)
-    return isinstance(node, ir.Assign) and any(isinstance(t, ir.Index) and ir.dotted(t.base) == name for t in node.targets)
+    return isinstance(node, ir.Assign) and any(
+        isinstance(t, ir.Index) and ir.dotted(t.base) == name for t in node.targets
+    )
 
 
 def _persistent_tools(engine: Engine, module: Module, own: list[ir.Node], calls: list[ir.Call]) -> None:
@@ -196,16 +228,25 @@ def _extends(node: ir.Node, name: str) -> bool:
 
 
 def _flips(
-    engine: Engine, module: Module, named: dict[str, ir.Node], inside: list[ir.Node], call: ir.Call, func: ir.Func, loop: ir.Loop, bound: set[str]
+    engine: Engine,
+    module: Module,
+    named: dict[str, ir.Node],
+    inside: list[ir.Node],
+    call: ir.Call,
+    func: ir.Func,
+    loop: ir.Loop,
+    bound: set[str],
 ) -> None:
     for key, value in named.items():
         is_sent = _sinks.call_kind(ir.dotted(call.func))[1]
         rule = "param-change" if key in _PARAMS else "model-switch" if key == "model" and is_sent else ""
         if not rule:
             continue
-        if isinstance(value, ir.Choice) and value.tests and any(_sinks.words(t) & bound or rule == "param-change" for t in value.tests):
-            report(engine, module, rule, value, call, key)
-        elif isinstance(value, ir.Map) and any(isinstance(v, ir.Choice) and v.tests for _, v in value.pairs):
+        if (
+            isinstance(value, ir.Choice)
+            and value.tests
+            and any(_sinks.words(t) & bound or rule == "param-change" for t in value.tests)
+        ) or (isinstance(value, ir.Map) and any(isinstance(v, ir.Choice) and v.tests for _, v in value.pairs)):
             report(engine, module, rule, value, call, key)
         name = ir.dotted(value)
         if name and rule:
@@ -220,7 +261,12 @@ def _spread_flip(engine: Engine, module: Module, node: ir.Assign, call: ir.Call,
     spreads = {ir.dotted(v) for k, v in call.named if k is None} | {ir.dotted(a) for a in call.args}
     spreads -= fresh  # made anew for each call
     for target in node.targets:
-        if isinstance(target, ir.Index) and isinstance(target.key, ir.Const) and target.key.text and ir.dotted(target.base) in spreads:
+        if (
+            isinstance(target, ir.Index)
+            and isinstance(target.key, ir.Const)
+            and target.key.text
+            and ir.dotted(target.base) in spreads
+        ):
             key = _names.snake(target.key.text)
         elif isinstance(target, ir.Attr) and ir.dotted(target.base) in spreads - {""}:
             key = _names.snake(target.name)
@@ -231,7 +277,14 @@ def _spread_flip(engine: Engine, module: Module, node: ir.Assign, call: ir.Call,
 
 
 def _reassigned(
-    engine: Engine, module: Module, rule: str, name: str, inside: list[ir.Node], call: ir.Call, func: ir.Func, loop: ir.Loop
+    engine: Engine,
+    module: Module,
+    rule: str,
+    name: str,
+    inside: list[ir.Node],
+    call: ir.Call,
+    func: ir.Func,
+    loop: ir.Loop,
 ) -> None:
     assigned = [n for n in inside if isinstance(n, ir.Assign) and any(ir.dotted(t) == name for t in n.targets)]
     earlier = [
@@ -243,7 +296,13 @@ def _reassigned(
     if not assigned:
         return
     if earlier or is_param or len(assigned) > 1:
-        varying = [n for n in assigned if not (len(assigned) == 1 and n in loop.body and n.start < call.start and not isinstance(n.value, ir.Choice))]
+        varying = [
+            n
+            for n in assigned
+            if not (
+                len(assigned) == 1 and n in loop.body and n.start < call.start and not isinstance(n.value, ir.Choice)
+            )
+        ]
         if varying:
             report(engine, module, rule, varying[-1], call, name)
     elif isinstance(assigned[0].value, ir.Choice) and assigned[0].value.tests:
@@ -267,7 +326,11 @@ def _is_fixed(value: ir.Node) -> bool:
 
 def _is_first(module: Module, target: ir.Node) -> bool:
     while isinstance(target, (ir.Index, ir.Attr)):
-        if isinstance(target, ir.Index) and _raw(module, target.key) == b"0" and _names.is_history(ir.dotted(target.base).rsplit(".", 1)[-1]):
+        if (
+            isinstance(target, ir.Index)
+            and _raw(module, target.key) == b"0"
+            and _names.is_history(ir.dotted(target.base).rsplit(".", 1)[-1])
+        ):
             return True
         target = target.base
     return False
@@ -283,7 +346,11 @@ def _inserts_first(module: Module, node: ir.Call) -> bool:
         return False
     if node.func.name in ("unshift", "appendleft", "prepend", "push_front"):
         return True
-    return node.func.name in ("insert", "Insert", "add") and len(node.args) == 2 and _raw(module, node.args[0]) in (b"0", b"1")
+    return (
+        node.func.name in ("insert", "Insert", "add")
+        and len(node.args) == 2
+        and _raw(module, node.args[0]) in (b"0", b"1")
+    )
 
 
 # history
@@ -307,9 +374,21 @@ def _guarded(module: Module, body: list[ir.Node]) -> set[int]:
     """List the nodes below a test of length: a cut without one is no window."""
     found: set[int] = set()
     for node in ir.walk(body):
-        tests = node.tests if isinstance(node, ir.If) else [node.test] if isinstance(node, ir.Loop) and node.test is not None else []
+        tests = (
+            node.tests
+            if isinstance(node, ir.If)
+            else [node.test]
+            if isinstance(node, ir.Loop) and node.test is not None
+            else []
+        )
         if any(_LENGTH.search(_raw(module, t)) for t in tests):
-            inner = [n for block in node.blocks for n in block] if isinstance(node, ir.If) else node.body if isinstance(node, ir.Loop) else []
+            inner = (
+                [n for block in node.blocks for n in block]
+                if isinstance(node, ir.If)
+                else node.body
+                if isinstance(node, ir.Loop)
+                else []
+            )
             found |= {id(n) for n in ir.walk(inner)}
     return found
 
@@ -378,7 +457,9 @@ def _arithmetic(engine: Engine, module: Module, func: ir.Func, own: list[ir.Node
     seen |= {_names.snake(n.text) for n in own if isinstance(n, ir.Const) and n.text and n.text.isidentifier()}
     if any("cache" in s for s in seen):
         return
-    if b"openai" in raw.lower() and not any("claude" in s or "anthropic" in s for s in [*seen, _names.snake(func.name)]):
+    if b"openai" in raw.lower() and not any(
+        "claude" in s or "anthropic" in s for s in [*seen, _names.snake(func.name)]
+    ):
         return  # there input tokens hold the cached ones
     for node in own:
         if isinstance(node, ir.Concat) and len(node.parts) == 2 and _is_usage_sum(node):

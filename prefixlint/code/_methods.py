@@ -21,7 +21,9 @@ APPEND = frozenset(
     "AddMessage append_message append_line Push extend_from_slice add_text addText AddSystemMessage "
     "AddUserMessage add_system_message add_user_message AddAssistantMessage".split()
 )
-_TEXT_APPEND = frozenset("push_str write writeln write_str WriteString AppendLine AppendFormat appendLine append_line Append".split())
+_TEXT_APPEND = frozenset(
+    "push_str write writeln write_str WriteString AppendLine AppendFormat appendLine append_line Append".split()
+)
 _FRONT = frozenset("unshift appendleft prepend".split())
 _EXTEND = frozenset("extend addAll add_all AddRange concat extend_from_slice".split())
 SORTERS = frozenset("sorted natsorted sortBy sort_by orderBy sortedBy".split())
@@ -68,7 +70,7 @@ _EPOCH = frozenset(
 
 def method(engine: Engine, node: ir.Call, receiver: Value, name: str, args: Args) -> Value | None:
     """Evaluate a method of a value; None when nothing here knows it."""
-    for attempt in (_append, _order, _join, _template, _clock, _lookup, _image, _rows, _view):
+    for attempt in (_append, _order, _join, _template, _execute, _clock, _lookup, _image, _rows, _view):
         made = attempt(engine, node, receiver, name, args)
         if made is not None:
             return made
@@ -78,7 +80,9 @@ def method(engine: Engine, node: ir.Call, receiver: Value, name: str, args: Args
 def is_tail(engine: Engine, receiver: Value, node: ir.Call) -> bool:
     """Tell whether something appended to this list lands behind messages that are there already."""
     if not receiver.items:
-        return receiver is not UNKNOWN and receiver.is_open and receiver.items is None and _names.is_history(receiver.name)
+        return (
+            receiver is not UNKNOWN and receiver.is_open and receiver.items is None and _names.is_history(receiver.name)
+        )
     return any(i.role not in ("", "system") or (i.is_open and not i.role) for i in receiver.items)
 
 
@@ -122,7 +126,11 @@ def _append(engine: Engine, node: ir.Call, receiver: Value, name: str, args: Arg
 def _is_text(receiver: Value, name: str) -> bool:
     if receiver.items is not None:
         return False
-    return name in _TEXT_APPEND or receiver.kind in ("StringBuilder", "StringBuffer", "builder", "String") or bool(receiver.size and receiver.text)
+    return (
+        name in _TEXT_APPEND
+        or receiver.kind in ("StringBuilder", "StringBuffer", "builder", "String")
+        or bool(receiver.size and receiver.text)
+    )
 
 
 def _append_text(engine: Engine, node: ir.Call, receiver: Value, args: Args) -> Value:
@@ -170,7 +178,9 @@ def go_append(engine: Engine, node: ir.Call, args: Args) -> Value:
     if receiver is UNKNOWN:
         receiver = Value(text="", items=[], is_open=True, depth=0)
     if receiver.items is None:
-        receiver.items = [Value(text="\x00", is_open=True)] if receiver.is_open and not receiver.kind.startswith("[]") else []
+        receiver.items = (
+            [Value(text="\x00", is_open=True)] if receiver.is_open and not receiver.kind.startswith("[]") else []
+        )
     orders = engine.orders(receiver.depth)
     receiver.taints = (*receiver.taints, *orders)
     for value in args.plain[1:]:
@@ -211,6 +221,18 @@ def shuffle(engine: Engine, node: ir.Call, receiver: Value | None, args: Args) -
     return target
 
 
+def swapped(engine: Engine, node: ir.Call) -> Value:
+    """Evaluate ``rand.Shuffle(n, swap)``: what the function swaps is in a new order."""
+    made = _expr.taint_of(engine, Source("list-order"), node)
+    for item in ir.walk([node.args[1]]):
+        if isinstance(item, ir.Assign):
+            for target in item.targets:
+                value = engine.eval(target.base) if isinstance(target, ir.Index) else UNKNOWN
+                if value is not UNKNOWN and not any(t.place == made.taints[0].place for t in value.taints):
+                    value.taints = (*value.taints, *made.taints)
+    return UNKNOWN
+
+
 def _order(engine: Engine, node: ir.Call, receiver: Value, name: str, args: Args) -> Value | None:
     if name not in _SORT_METHODS or receiver is UNKNOWN:
         return None
@@ -226,7 +248,13 @@ def _join(engine: Engine, node: ir.Call, receiver: Value, name: str, args: Args)
         return None
     is_python = engine.module.lang.name == "python"
     is_static = name == "Join" or (not is_python and len(args.plain) >= 2)
-    listed = args.plain[0] if is_python and len(args.plain) == 1 else args.plain[-1] if is_static and args.plain else receiver
+    listed = (
+        args.plain[0]
+        if is_python and len(args.plain) == 1
+        else args.plain[-1]
+        if is_static and args.plain
+        else receiver
+    )
     wrap = node.args[0] if is_python and node.args else node.args[-1] if is_static and node.args else node
     if listed is UNKNOWN:
         return None
@@ -244,18 +272,40 @@ def _join(engine: Engine, node: ir.Call, receiver: Value, name: str, args: Args)
 def _template(engine: Engine, node: ir.Call, receiver: Value, name: str, args: Args) -> Value | None:
     if not _calls.is_template_call(name) or receiver.kind in ("datetime", "date", "epoch"):
         return None
-    if receiver.ref is not None or name in ("invoke", "ainvoke", "assign") and not (receiver.items or receiver.size or receiver.fields):
+    if (
+        receiver.ref is not None
+        or (name in ("invoke", "ainvoke", "assign")
+        and not (receiver.items or receiver.size or receiver.fields))
+    ):
         return None
     if name == "partial" and not args.named:
         return None
     if name == "format" and receiver is UNKNOWN and engine.module.lang.name != "python":
         return None
-    if not any(v.taints or v.items or v.fields or v.unordered for v in args.values()) and not receiver.size and not receiver.items:
+    if (
+        not any(v.taints or v.items or v.fields or v.unordered for v in args.values())
+        and not receiver.size
+        and not receiver.items
+    ):
         return None
     made = _calls.fill(engine, receiver, args, node)
-    if made.role == "" and made.items is not None and name in ("invoke", "ainvoke", "format_messages", "format_prompt", "aformat_messages"):
+    if (
+        made.role == ""
+        and made.items is not None
+        and name in ("invoke", "ainvoke", "format_messages", "format_prompt", "aformat_messages")
+    ):
         _sinks.messages(engine, made, node, engine.text(node.func))
     return made
+
+
+def _execute(engine: Engine, node: ir.Call, receiver: Value, name: str, args: Args) -> Value | None:
+    """Evaluate ``template.Execute(writer, data)``: the writer gets the text."""
+    if name not in ("Execute", "ExecuteTemplate") or len(args.plain) < 2 or args.plain[0] is UNKNOWN:
+        return None
+    target = args.plain[0]
+    made = concat([target, _calls.fill(engine, receiver, _calls.Args([args.plain[-1]], {}), node)])
+    target.taints, target.text, target.size = made.taints, made.text, made.size
+    return UNKNOWN
 
 
 def _clock(engine: Engine, node: ir.Call, receiver: Value, name: str, args: Args) -> Value | None:
@@ -313,7 +363,10 @@ def _image(engine: Engine, node: ir.Call, receiver: Value, name: str, args: Args
         target = args.plain[0]
         if not _sinks.rebuilds(engine):
             return UNKNOWN
-        target.taints = (*target.taints, *_expr.taint_of(engine, Source("image-reencode", confidence="medium"), node).taints)
+        target.taints = (
+            *target.taints,
+            *_expr.taint_of(engine, Source("image-reencode", confidence="medium"), node).taints,
+        )
         return UNKNOWN
     if name in ("getvalue", "getbuffer", "read") and receiver.kind == "BytesIO":
         return Value(receiver.taints, "\x00", kind="image")
@@ -349,7 +402,15 @@ def _view(engine: Engine, node: ir.Call, receiver: Value, name: str, args: Args)
         return _sinks.window(engine, node, receiver)
     if receiver is UNKNOWN and name not in _CALLBACK:
         return None
-    if name in _SAME and receiver.items is None and receiver.fields is None and receiver.text is not None and (receiver.taints or receiver.size or receiver.unordered):
+    if (
+        name in _SAME
+        and receiver.items is None
+        and receiver.fields is None
+        and receiver.text is not None
+        and (receiver.taints or receiver.size or receiver.unordered)
+    ):
+        return receiver
+    if name in _SAME and receiver.role:
         return receiver
     if name not in _VIEWS and name not in _CALLBACK:
         return None
@@ -380,7 +441,7 @@ def _mapped(engine: Engine, node: ir.Call, receiver: Value, args: Args) -> Value
     engine.loops.append(Active(fake, _sinks.words(base), order))
     element = engine.element(receiver)
     names = [p.name for p in closure.func.params]
-    bound = {n: UNKNOWN for n in names}
+    bound = dict.fromkeys(names, UNKNOWN)
     if names:
         bound[names[0]] = element
     result = engine.invoke(closure, bound)
@@ -392,4 +453,15 @@ def _mapped(engine: Engine, node: ir.Call, receiver: Value, args: Args) -> Value
     return Value(taints, "", items=[result], unordered=receiver.unordered, is_open=True, depth=engine.order_depth)
 
 
-__all__ = ["APPEND", "SORTERS", "SORT_CALLS", "Taint", "go_append", "is_tail", "method", "shuffle", "sort_in_place", "sorted_value"]
+__all__ = [
+    "APPEND",
+    "SORTERS",
+    "SORT_CALLS",
+    "Taint",
+    "go_append",
+    "is_tail",
+    "method",
+    "shuffle",
+    "sort_in_place",
+    "sorted_value",
+]

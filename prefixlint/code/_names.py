@@ -27,12 +27,16 @@ _NOT_PROMPT = re.compile(
 )
 _PROMPT = re.compile(r"^(?:.+_)prompt(?:_(?:text|str|string|template))?$")
 _PROMPT_CALL = re.compile(r"^(?:.+_)?prompt(?:_(?:text|str|string|template|header|prefix))?$|^prompt_for_model$")
-_VERB = re.compile(r"^(?:get|build|make|create|render|compose|generate|format|assemble|prepare|construct|load|write|new|to|as|_)+_")
+_VERB = re.compile(
+    r"^(?:get|build|make|create|render|compose|generate|format|assemble|prepare|construct|load|write|new|to|as|_)+_"
+)
 _TOOLS = re.compile(
     r"^(?:.*_)?(?:tools|toolset|tool_?(?:list|defs?|definitions?|specs?|schemas?|params?|configs?|manifest|"
     r"declarations?|descriptions?|infos?)|function_?(?:declarations|definitions|schemas|defs|specs)|functions_schema)$"
 )
-_NOT_TOOLS = re.compile(r"(?:^|_)(?:used|called|num|count|max|has|is|enable|disable|missing|unknown|failed|handle|execute|run|call|invoke)_")
+_NOT_TOOLS = re.compile(
+    r"(?:^|_)(?:used|called|num|count|max|has|is|enable|disable|missing|unknown|failed|handle|execute|run|call|invoke)_"
+)
 _TOOL_TYPE = re.compile(
     r"^[&*]?(?:(?:\w+[.:]+)*(?:Promise|Task|ValueTask|Result|Option|Optional|Arc|Rc|Box|Awaitable|Mono)\s*[<\[]\s*)*"
     r"(?:\[\]\*?|\[|(?:\w+[.:]+)*(?:Vec|List|IList|IReadOnlyList|IEnumerable|ICollection|ArrayList|MutableList|Array|"
@@ -122,7 +126,9 @@ _STEMS = tuple(
     b"pydantic_ai crewai autogen semantic instructor vllm sglang chat_ llm gpt claude system assistant tool role prompt "
     b"'ai' \"ai\" ai-sdk language agent chatcompletion messages model: call_id callid instructions".split()
 ) + (b"you are ", b"language model")
-_ALSO = re.compile(rb"call_?id|model: ?[{$%\\#]|\btool_?(?:def|spec)|\[\]tool\b|\btools?\b[^\n]{0,30}\bmap\b|<(?:\w+, ?)?tool\w*>")
+_ALSO = re.compile(
+    rb"call_?id|model: ?[{$%\\#]|\btool_?(?:def|spec)|\[\]tool\b|\btools?\b[^\n]{0,30}\bmap\b|<(?:\w+, ?)?tool\w*>"
+)
 
 
 def has_evidence(data: bytes) -> bool:

@@ -72,7 +72,14 @@ def _comment_at(raw: bytes, comment: str, places: dict[int, int] | None, row: in
         return None
     if places is not None:
         return places.get(row)
-    marks = [m for m in (raw.rfind(comment.encode(), 0, raw.find(b"prefixlint:")), raw.rfind(b"/*", 0, raw.find(b"prefixlint:"))) if m >= 0]
+    marks = [
+        m
+        for m in (
+            raw.rfind(comment.encode(), 0, raw.find(b"prefixlint:")),
+            raw.rfind(b"/*", 0, raw.find(b"prefixlint:")),
+        )
+        if m >= 0
+    ]
     return max(marks) if marks else None
 
 

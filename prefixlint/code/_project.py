@@ -63,7 +63,9 @@ class Project:
 
     def _module(self, path: str, tree: _ir.Tree, data: bytes, lang: Lang) -> Module:
         module = Module(path, data, lang, tree, Scope(), _names.has_evidence(data))
-        module.is_seeded = bool(re.search(rb"\brandom\.seed\(\s*[\w\"']|np\.random\.seed\(\s*\w|rand\.Seed\(\s*\d|srand\(?\s*\d", data))
+        module.is_seeded = bool(
+            re.search(rb"\brandom\.seed\(\s*[\w\"']|np\.random\.seed\(\s*\w|rand\.Seed\(\s*\d|srand\(?\s*\d", data)
+        )
         return module
 
     def _open(self, path: str) -> Module | None:
@@ -125,7 +127,7 @@ class Project:
     def _python(self, module: Module, item: _ir.Import, depth: int) -> Value | None:
         path = self._python_path(module, item.module, item.level)
         other = self._open(path) if path else None
-        if other is None or other is module and item.name in other.imports and depth:
+        if other is None or (other is module and item.name in other.imports and depth):
             return None
         if not item.name:
             self.engine.run_module(other)

@@ -40,8 +40,12 @@ LANG = Lang(
     comment="#",
     calls=CALLS,
     members=MEMBERS,
-    unordered_types=re.compile(r"^(?:typing\.|t\.|collections\.abc\.)?(?:Mutable|Abstract)?(?:[Ss]et|[Ff]rozen[Ss]et)\b"),
+    unordered_types=re.compile(
+        r"^(?:typing\.|t\.|collections\.abc\.)?(?:Mutable|Abstract)?(?:[Ss]et|[Ff]rozen[Ss]et)\b"
+    ),
     unordered_calls=frozenset({"set", "frozenset"}),
-    json_calls=frozenset({"json.dumps", "orjson.dumps", "ujson.dumps", "simplejson.dumps", "yaml.dump", "yaml.safe_dump"}),
+    json_calls=frozenset(
+        {"json.dumps", "orjson.dumps", "ujson.dumps", "simplejson.dumps", "yaml.dump", "yaml.safe_dump"}
+    ),
     json_safe=re.compile(r"sort_keys=True|OPT_SORT_KEYS"),
 )

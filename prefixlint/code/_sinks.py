@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from prefixlint.code import _expr, _names
 from prefixlint.code import _ir as ir
+from prefixlint.code import _names
 from prefixlint.code._values import HOLE, UNKNOWN, Flat, Place, Taint, Value, flatten
 from prefixlint.model import Confidence
 
@@ -50,23 +50,47 @@ _LLM_CALL = re.compile(
     r"create_agent|create_tool_calling_agent|call_llm|query_llm|ask_llm|call_model|llm_call|get_completion|new_message|messages_stream|"
     r"get_response_async|get_chat_message_content\w*|get_streaming_response_async|complete_chat_async)$"
 )
-_LLM_NAME = re.compile(r"(?:^|_)(?:llm|model|chat|chain|client|agent|gpt|claude|gemini|openai|anthropic|lm|engine|generator|completion|pipeline|pipe)(?:_|$|\d)")
-_LLM_VERB = re.compile(r"^(?:chat|generate|invoke|ainvoke|complete|acomplete|stream|astream|run|predict|apredict|ask|send|respond|batch|call|__call__|send_message|prompt|query)$")
+_LLM_NAME = re.compile(
+    r"(?:^|_)(?:llm|model|chat|chain|client|agent|gpt|claude|gemini|openai|anthropic|lm|engine|generator|completion|pipeline|pipe)(?:_|$|\d)"
+)
+_LLM_VERB = re.compile(
+    r"^(?:chat|generate|invoke|ainvoke|complete|acomplete|stream|astream|run|predict|apredict|ask|send|respond|batch|call|__call__|send_message|prompt|query)$"
+)
 _AGENT = re.compile(r"(?:Agent|Crew|Assistant|GenerativeModel|ChatEngine|Task|ChatBot|LanguageModelSession)$")
-_SYSTEM_CTOR = re.compile(r"^(?:chat_?)?(?:.*_)?(?:system|developer)_?(?:chat_?)?(?:message|prompt|msg)?(?:_(?:param|prompt|template|args|prompt_template|content|chunk))*$")
-_USER_CTOR = re.compile(r"^(?:.*_)?(?:human|user)_?(?:chat_?)?(?:message|msg)(?:_(?:param|prompt|template|prompt_template|args))*$")
+_SYSTEM_CTOR = re.compile(
+    r"^(?:chat_?)?(?:.*_)?(?:system|developer)_?(?:chat_?)?(?:message|prompt|msg)?(?:_(?:param|prompt|template|args|prompt_template|content|chunk))*$"
+)
+_USER_CTOR = re.compile(
+    r"^(?:.*_)?(?:human|user)_?(?:chat_?)?(?:message|msg)(?:_(?:param|prompt|template|prompt_template|args))*$"
+)
 _OTHER_CTOR = re.compile(r"^(?:.*_)?(?:ai|assistant|tool|function)_?(?:message|msg)(?:_param)?$")
-_TOOL_CTOR = re.compile(r"^(?:.*_)?(?:tool|structured_tool|function_tool|function_declaration|function_definition|tool_definition|tool_spec|tool_param|function_tool_param)$")
+_TOOL_CTOR = re.compile(
+    r"^(?:.*_)?(?:tool|structured_tool|function_tool|function_declaration|function_definition|tool_definition|tool_spec|tool_param|function_tool_param)$"
+)
 _CALL_ID = frozenset("tool_call_id call_id tool_use_id toolcallid tooluseid".split())
-_CONVERT = re.compile(r"(?:^|_)(?:to|convert|format|serialize|render|as|dump|prepare|replay|rebuild|build|restore|translate|transform|map|normalize|adapt|history)(?:_|$)")
-_NOT_CONVERT = re.compile(r"(?:^|_)(?:parse|from|response|result|stream|delta|chunk|output|completion|extract|decode|receive|handle|process_response|emit|event)(?:_|$)")
-_SETTINGS = frozenset("model max_tokens temperature stream tools top_p max_output_tokens generation_config model_id stop tool_choice inference_config max_completion_tokens".split())
+_CONVERT = re.compile(
+    r"(?:^|_)(?:to|convert|format|serialize|render|as|dump|prepare|replay|rebuild|build|restore|translate|transform|map|normalize|adapt|history)(?:_|$)"
+)
+_NOT_CONVERT = re.compile(
+    r"(?:^|_)(?:parse|from|response|result|stream|delta|chunk|output|completion|extract|decode|receive|handle|process_response|emit|event)(?:_|$)"
+)
+_SETTINGS = frozenset(
+    "model max_tokens temperature stream tools top_p max_output_tokens generation_config model_id stop tool_choice inference_config max_completion_tokens".split()
+)
 _ROUTING = frozenset("prompt_cache_key cache_salt cache_key_prefix lora_request".split())
-_COUNTER = re.compile(r"(?:^|_)(?:counter|count|turns?|steps?|iterations?|iters?|rounds?|attempts?|idx|index|i|n|k|seq|sequence|requests?|num|ticks?|calls?|cycles?|epoch|no|number|visits|serial|loops?)(?:_|$)")
-_LABEL = re.compile(r"(?im)(?:^|[\n.>#*\-\s(\[])(?:current |today'?s |local |session |request |generated |run )?(?:date|time|timestamp|now|datetime|date/time|session(?: id)?|request(?: id)?|run(?: id)?|generated(?: at)?|id|uuid|host|user|cwd|working directory)\b[^\n\x00]{0,24}[:=]\W{0,4}\x00")
-_TALK = re.compile(r"(?im)\bmodel\s*[:=]|\bassistant\b|^you are\b|\bagents?\b|knowledge cutoff|\bllm\b|conversation|\btools?\s*:|instructions|your role|the user")
+_COUNTER = re.compile(
+    r"(?:^|_)(?:counter|count|turns?|steps?|iterations?|iters?|rounds?|attempts?|idx|index|i|n|k|seq|sequence|requests?|num|ticks?|calls?|cycles?|epoch|no|number|visits|serial|loops?)(?:_|$)"
+)
+_LABEL = re.compile(
+    r"(?im)(?:^|[\n.>#*\-\s(\[])(?:current |today'?s |local |session |request |generated |run )?(?:date|time|timestamp|now|datetime|date/time|session(?: id)?|request(?: id)?|run(?: id)?|generated(?: at)?|id|uuid|host|user|cwd|working directory)\b[^\n\x00]{0,24}[:=]\W{0,4}\x00"
+)
+_TALK = re.compile(
+    r"(?im)\bmodel\s*[:=]|\bassistant\b|^you are\b|\bagents?\b|knowledge cutoff|\bllm\b|conversation|\btools?\s*:|instructions|your role|the user"
+)
 _TERMINAL = re.compile(r"(?i)\bpress (?:enter|any|\[)|\[y/n\]|\(y/n\)|[>$%] ?$")
-_VOLATILE = frozenset("timestamp date epoch uuid random-id counter commit-hash temp-path user-or-host git-status cwd-or-env".split())
+_VOLATILE = frozenset(
+    "timestamp date epoch uuid random-id counter commit-hash temp-path user-or-host git-status cwd-or-env".split()
+)
 
 
 @lru_cache(maxsize=4096)
@@ -107,7 +131,11 @@ def _incremented(nodes: list[ir.Node]) -> set[str]:
 def counter_value(engine: Engine, node: ir.Loop, name: str) -> Value:
     """Return a counter that changes while a loop runs."""
     place = Place(engine.module.path, node.start, node.end)
-    return Value((Taint("counter", place, loop=node.start + 1, steps=((place, name),), confidence="medium"),), HOLE, kind="counter")
+    return Value(
+        (Taint("counter", place, loop=node.start + 1, steps=((place, name),), confidence="medium"),),
+        HOLE,
+        kind="counter",
+    )
 
 
 def loop_value(engine: Engine, node: ir.Loop, source: Value) -> Value:
@@ -134,7 +162,14 @@ def is_window(engine: Engine, node: ir.Index, key: ir.Slice) -> bool:
     raw = engine.module.data[lower.start : lower.end].replace(b" ", b"")
     if raw == b"-1":
         return False
-    return raw.startswith(b"-") or b"len(" in raw or b".length" in raw or b".len()" in raw or b".count" in raw or b".size" in raw
+    return (
+        raw.startswith(b"-")
+        or b"len(" in raw
+        or b".length" in raw
+        or b".len()" in raw
+        or b".count" in raw
+        or b".size" in raw
+    )
 
 
 def is_window_call(engine: Engine, node: ir.Call) -> bool:
@@ -156,12 +191,16 @@ def window(engine: Engine, node: ir.Node, base: Value) -> Value:
 # verdicts
 
 
-def verdict(engine: Engine, taint: Taint, part: str, flat: Flat, before: int, *, is_cached: bool, has_marker: bool) -> str:
+def verdict(
+    engine: Engine, taint: Taint, part: str, flat: Flat, before: int, *, is_cached: bool, has_marker: bool
+) -> str:
     """Return the rule under which a piece is reported, "" when it does no harm there."""
     rule = taint.rule
     if taint.detail == "window":
         return rule if part == "messages" else ""
-    if not taint.place.path or (part == "messages" and taint.confidence == "low" and rule in ("key-order", "list-order")):
+    if not taint.place.path or (
+        part == "messages" and taint.confidence == "low" and rule in ("key-order", "list-order")
+    ):
         return ""  # a container that is never walked over in sight; tool arguments and rows of a history
     if rule == "key-order" and part == "built" and flat.size < SHORT_REST:
         return ""
@@ -186,7 +225,9 @@ def verdict(engine: Engine, taint: Taint, part: str, flat: Flat, before: int, *,
     return rule
 
 
-def fire(engine: Engine, parts: list[tuple[str, Value]], node: ir.Node, label: str, confidence: Confidence = "high") -> None:
+def fire(
+    engine: Engine, parts: list[tuple[str, Value]], node: ir.Node, label: str, confidence: Confidence = "high"
+) -> None:
     """Check the parts of one request, in the order in which they are sent."""
     order = {"tools": 0, "setting": 1, "system": 2}
     laid = [(part, value, flatten(value)) for part, value in sorted(parts, key=lambda p: order.get(p[0], 3))]
@@ -201,7 +242,9 @@ def fire(engine: Engine, parts: list[tuple[str, Value]], node: ir.Node, label: s
         before += flat.size if part != "tools" else 0
 
 
-def _report(engine: Engine, rule: str, taint: Taint, node: ir.Node, label: str, part: str, confidence: Confidence) -> None:
+def _report(
+    engine: Engine, rule: str, taint: Taint, node: ir.Node, label: str, part: str, confidence: Confidence
+) -> None:
     place = taint.place if taint.place.path else engine.place(node)
     sure = min(confidence, taint.confidence, key=lambda c: _RANK[c])
     made = Found(rule, replace(taint, place=place), engine.place(node), label, part, sure)
@@ -237,14 +280,24 @@ def named(engine: Engine, name: str, value: Value, node: ir.Node) -> None:
     if not part or engine.is_tail:
         return
     flat = flatten(value)
-    kept = Value(tuple(t for t in flat.taints if (t.detail != "order" or part != "tools") and not t.loop), HOLE, flat.size)
+    kept = Value(
+        tuple(t for t in flat.taints if (t.detail != "order" or part != "tools") and not t.loop), HOLE, flat.size
+    )
     if part == "tools":
         if value.text is not None and value.size and value.items is None:
             kept.taints = ()
-        kept.taints = tuple(t for t in kept.taints if t.rule in _VOLATILE and t.rule not in ("cwd-or-env", "user-or-host"))
+        kept.taints = tuple(
+            t for t in kept.taints if t.rule in _VOLATILE and t.rule not in ("cwd-or-env", "user-or-host")
+        )
     if flat.marked or not kept.taints:
         return
-    if part == "system" and not any(t.detail == "order" for t in kept.taints) and value.text is not None and HOLE in value.text and not value.size:
+    if (
+        part == "system"
+        and not any(t.detail == "order" for t in kept.taints)
+        and value.text is not None
+        and HOLE in value.text
+        and not value.size
+    ):
         kept.taints = tuple(t for t in kept.taints if t.rule not in ("cwd-or-env",))
     fire(engine, [(part, kept)], node, name, "medium")
 
@@ -328,7 +381,9 @@ def literal(engine: Engine, made: Value, node: ir.Map) -> None:
     made.role = made.role or _role(fields)
     keys = {_names.snake(k): k for k in fields}
     if made.role == "system":
-        content = fields.get(keys.get("content", "")) or fields.get(keys.get("parts", "")) or fields.get(keys.get("text", ""))
+        content = (
+            fields.get(keys.get("content", "")) or fields.get(keys.get("parts", "")) or fields.get(keys.get("text", ""))
+        )
         if content is not None:
             message(engine, content, node, "system message")
     call_ids(engine, fields, made.kind)
@@ -344,7 +399,11 @@ def literal(engine: Engine, made: Value, node: ir.Map) -> None:
 def _strong_keys(engine: Engine, fields: dict[str, Value], keys: dict[str, str], node: ir.Node) -> None:
     for spelled, key in keys.items():
         value = fields[key]
-        if spelled in _names.SYSTEM_KEYS and engine.module.has_evidence and (value.taints or value.items or value.fields or value.unordered):
+        if (
+            spelled in _names.SYSTEM_KEYS
+            and engine.module.has_evidence
+            and (value.taints or value.items or value.fields or value.unordered)
+        ):
             fire(engine, [("system", value)], node, key)
 
 
@@ -372,8 +431,14 @@ def call_ids(engine: Engine, fields: dict[str, Value], kind: str) -> None:
         names.append(keys["id"])
     for name in names:
         for taint in fields[name].taints:
-            if taint.rule in ("uuid", "random-id", "timestamp", "epoch", "counter") and not taint.loop and rebuilds(engine):
-                _report(engine, "tool-call-id", taint, ir.Node(taint.place.start, taint.place.end), name, "messages", "high")
+            if (
+                taint.rule in ("uuid", "random-id", "timestamp", "epoch", "counter")
+                and not taint.loop
+                and rebuilds(engine)
+            ):
+                _report(
+                    engine, "tool-call-id", taint, ir.Node(taint.place.start, taint.place.end), name, "messages", "high"
+                )
 
 
 def rebuilds(engine: Engine) -> bool:
@@ -383,14 +448,20 @@ def rebuilds(engine: Engine) -> bool:
         return False
     for active in engine.loops:
         if any(_names.is_history(w) for w in active.names) and not any(
-            re.search(r"response|choices|output|chunk|delta|candidate|completion|result|stream|event|contents|parts", _names.snake(w)) for w in active.names
+            re.search(
+                r"response|choices|output|chunk|delta|candidate|completion|result|stream|event|contents|parts",
+                _names.snake(w),
+            )
+            for w in active.names
         ):
             return True
     func = engine.frame.func
     if func is None or start < 0:
         return False
     spelled = _names.snake(func.name)
-    takes = any(_names.snake(p.name) in ("message", "msg", "messages", "history", "turn", "conversation") for p in func.params)
+    takes = any(
+        _names.snake(p.name) in ("message", "msg", "messages", "history", "turn", "conversation") for p in func.params
+    )
     return takes and bool(_CONVERT.search(spelled)) and not _NOT_CONVERT.search(spelled)
 
 
@@ -400,7 +471,10 @@ def routing(engine: Engine, fields: dict[str, Value], node: ir.Node) -> None:
         spelled = _names.snake(key)
         rule = "routing-key" if spelled in _ROUTING else "model-switch" if spelled == "model" else ""
         for taint in value.taints if rule else ():
-            if taint.rule in ("uuid", "random-id", "timestamp", "epoch", "date", "counter", "list-order") and not taint.loop:
+            if (
+                taint.rule in ("uuid", "random-id", "timestamp", "epoch", "date", "counter", "list-order")
+                and not taint.loop
+            ):
                 _report(engine, rule, taint, node, key, "setting", "high")
 
 
@@ -425,20 +499,43 @@ def called(engine: Engine, node: ir.Call, path: str, receiver: Value | None, arg
     keys = {_names.snake(k) for k in named_args}
     last = path.rsplit(".", 1)[-1]
     is_llm = is_llm or ("messages" in keys and bool(keys & (_SETTINGS | {"system"}))) or is_agent
-    parts = [p for k, v in named_args.items() if (p := _argument(engine, _names.snake(k), v, is_llm=is_llm, is_agent=is_agent))]
+    parts = [
+        p
+        for k, v in named_args.items()
+        if (p := _argument(engine, _names.snake(k), v, is_llm=is_llm, is_agent=is_agent))
+    ]
     parts += _positional(engine, method, args, is_llm=is_llm and not is_agent)
     parts += [(_configured(v, engine.options.names[last]), v) for v in args.values() if last in engine.options.names]
     if "cache_control" in keys and is_llm:
         parts.append(("setting_end", Value(fields={"cache_control": UNKNOWN})))
-    if method in _FLUENT and len(args.plain) == 1 and engine.module.has_evidence and engine.module.lang.name != "python":
+    if (
+        method in _FLUENT
+        and len(args.plain) == 1
+        and engine.module.has_evidence
+        and engine.module.lang.name != "python"
+    ):
         parts.append(("system", args.plain[0]))
+    if "tool" in _names.snake(path) and not last[:1].isupper():
+        _described(engine, node, method, args)
     if parts:
         fire(engine, parts, node, f"{path.rsplit('.', 2)[-1] if not path else '.'.join(path.split('.')[-3:])}(...)")
     if keys & _ROUTING or (is_llm and "model" in keys):
         routing(engine, named_args, node)
 
 
-_FLUENT = frozenset("system system_prompt default_system with_system_message system_message with_system_prompt set_system_prompt with_instructions set_instructions system_instruction preamble".split())
+def _described(engine: Engine, node: ir.Call, method: str, args: Args) -> None:
+    """Check the description in ``tool({description})``, ``StructuredTool.from_function(...)``, ``server.tool(...)``."""
+    fields = {**next((v.fields for v in args.plain if v.fields), {}), **args.named}
+    texts = {k: v for k, v in fields.items() if k in _TOOL_TEXT} if "description" in fields else {}
+    if method in ("tool", "register_tool", "add_tool") and len(args.plain) > 1 and args.plain[1].fields is None:
+        texts["description"] = args.plain[1]
+    if texts:
+        _tool(engine, texts, node)
+
+
+_FLUENT = frozenset(
+    "system system_prompt default_system with_system_message system_message with_system_prompt set_system_prompt with_instructions set_instructions system_instruction preamble".split()
+)
 
 
 def _argument(engine: Engine, key: str, value: Value, *, is_llm: bool, is_agent: bool) -> tuple[str, Value] | None:
@@ -452,7 +549,11 @@ def _argument(engine: Engine, key: str, value: Value, *, is_llm: bool, is_agent:
         return None
     part = _part_of_key(key)
     if part == "messages" and (is_llm or _has_roles(value)):
-        return ("prompt" if value.items is None and value.fields is None and not value.taints[:0] and value.text and value.size else "messages"), value
+        return (
+            "prompt"
+            if value.items is None and value.fields is None and not value.taints[:0] and value.text and value.size
+            else "messages"
+        ), value
     if part == "prompt" and is_llm:
         return ("messages" if value.items is not None and _has_roles(value) else "prompt"), value
     if part in ("tools", "setting") and is_llm:
@@ -487,7 +588,11 @@ def _positional(engine: Engine, method: str, args: Args, *, is_llm: bool) -> lis
 def made(engine: Engine, value: Value, name: str, args: Args, node: ir.Node) -> None:
     """See an object made by a constructor: a message, a tool, a request."""
     spelled = _names.snake(name)
-    if _SYSTEM_CTOR.match(spelled) and ("system" in spelled or "developer" in spelled) and re.search(r"message|prompt|msg|chat", spelled):
+    if (
+        _SYSTEM_CTOR.match(spelled)
+        and ("system" in spelled or "developer" in spelled)
+        and re.search(r"message|prompt|msg|chat", spelled)
+    ):
         value.role = "system"
         message(engine, _content(args), node, name)
     elif _USER_CTOR.match(spelled):
@@ -522,7 +627,13 @@ def _content(args: Args) -> Value:
     return args.plain[-1] if args.plain else UNKNOWN
 
 
-_DECORATED = {"system_prompt": "system", "instructions": "system", "dynamic_prompt": "system", "system": "system", "list_tools": "tools"}
+_DECORATED = {
+    "system_prompt": "system",
+    "instructions": "system",
+    "dynamic_prompt": "system",
+    "system": "system",
+    "list_tools": "tools",
+}
 
 
 def decorated(engine: Engine, func: ir.Func, decorator: ir.Node, value: Value) -> None:
@@ -553,13 +664,23 @@ def _fire_returned(engine: Engine, func: ir.Func, value: Value, part: str) -> No
     flat = flatten(value)
     if not flat.taints:
         return
-    taints = tuple(t for t in flat.taints if not t.loop and t.place.path and not (t.fix == "container" and t.wrap is None))
-    if part == "tools" and engine.module.lang.unordered_types and engine.module.lang.unordered_types.search(func.returns):
+    taints = tuple(
+        t for t in flat.taints if not t.loop and t.place.path and not (t.fix == "container" and t.wrap is None)
+    )
+    if (
+        part == "tools"
+        and engine.module.lang.unordered_types
+        and engine.module.lang.unordered_types.search(func.returns)
+    ):
         return
     if part == "tools" and not _names.builds(func.name) and value.items is None and value.unordered is None:
         return
     if part == "tools":
-        taints = tuple(t for t in taints if t.detail == "order" or (t.rule in _VOLATILE and t.rule not in ("cwd-or-env", "user-or-host")))
+        taints = tuple(
+            t
+            for t in taints
+            if t.detail == "order" or (t.rule in _VOLATILE and t.rule not in ("cwd-or-env", "user-or-host"))
+        )
     if part == "messages":
         _without = Value(value.taints, "", items=value.items, is_open=True)
         fire(engine, [("messages", _without)], func, f"returned by {func.name}", "medium")
@@ -586,7 +707,12 @@ def _pending_order(engine: Engine) -> None:
     """Check the order of tool lists when the function that fills them is done."""
     scope = engine.frame.scope
     for name, value in list(scope.names.items()):
-        if value is not UNKNOWN and (value.taints or value.unordered) and value.items is not None and value.fields is None:
+        if (
+            value is not UNKNOWN
+            and (value.taints or value.unordered)
+            and value.items is not None
+            and value.fields is None
+        ):
             if _part_of_name(engine, name) == "tools":
                 orders = tuple(t for t in value.taints if t.detail == "order" and not t.loop)
                 if orders:

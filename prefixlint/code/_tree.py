@@ -13,7 +13,17 @@ from prefixlint.code import _ir as ir
 Syntax = Any  # a tree_sitter.Node: the package ships no complete types
 DEEP = 400  # nested expressions in generated files beyond this are cut off
 
-_ESCAPES = {"\\n": "\n", "\\t": "\t", "\\r": "\r", "\\\\": "\\", '\\"': '"', "\\'": "'", "\\0": "0", "\\`": "`", "\\$": "$"}
+_ESCAPES = {
+    "\\n": "\n",
+    "\\t": "\t",
+    "\\r": "\r",
+    "\\\\": "\\",
+    '\\"': '"',
+    "\\'": "'",
+    "\\0": "0",
+    "\\`": "`",
+    "\\$": "$",
+}
 
 
 @lru_cache(maxsize=32)
@@ -249,9 +259,13 @@ class Lowerer:
         """Lower ``x++``."""
         place = self.at(node)
         raw = self.text(node)
-        return ir.Assign(*place, [self.lower(target)], ir.Const(*place, None, number=True), op="+" if "++" in raw else "-")
+        return ir.Assign(
+            *place, [self.lower(target)], ir.Const(*place, None, number=True), op="+" if "++" in raw else "-"
+        )
 
-    def func(self, node: Syntax, name: str, params: list[ir.Param], body: list[ir.Node], *, returns: str = "") -> ir.Func:
+    def func(
+        self, node: Syntax, name: str, params: list[ir.Param], body: list[ir.Node], *, returns: str = ""
+    ) -> ir.Func:
         """Make a function; a method when a class is being lowered."""
         made = ir.Func(*self.at(node), name, params, body, owner=self.owner)
         made.returns = returns

@@ -11,7 +11,9 @@ from prefixlint.model import Confidence
 HOLE = "\x00"  # stands for any run-time piece in a known text
 TEXT_LIMIT = 6000  # characters of text kept for templates and label words; ``size`` goes on counting
 OBJECT_TEXT = frozenset("content text parts description".split())
-NO_TEXT = frozenset("id timestamp created created_at createdAt time at metadata run_id uuid trace_id session_id usage run_uuid message_id".split())
+NO_TEXT = frozenset(
+    "id timestamp created created_at createdAt time at metadata run_id uuid trace_id session_id usage run_uuid message_id".split()
+)
 STEPS_LIMIT = 12
 LOUD_SIZE = 400  # an imported SHOUTY_PROMPT constant of unknown text counts as this many static characters
 
@@ -103,7 +105,9 @@ def flatten(value: Value, depth: int = 0) -> Flat:
     for item in value.items or ():
         _append(flat, flatten(item, depth + 1), is_tail=bool(item.role) and item.role != "system" and not item.front)
     if value.fields:
-        is_object = value.ref is not None and not value.role  # an object of a known class is no text, its prompt fields are
+        is_object = (
+            value.ref is not None and not value.role
+        )  # an object of a known class is no text, its prompt fields are
         is_message = bool(value.role or value.kind or value.fields.keys() & {"content", "parts", "role"})
         for key, item in list(value.fields.items()):
             if (is_object and key not in OBJECT_TEXT) or (is_message and key in NO_TEXT):
@@ -225,7 +229,9 @@ def stepped(value: Value, place: Place, text: str) -> Value:
     if not value.taints:
         return value
     taints = tuple(
-        t if len(t.steps) >= STEPS_LIMIT or any(p == place for p, _ in t.steps) else replace(t, steps=(*t.steps, (place, text)))
+        t
+        if len(t.steps) >= STEPS_LIMIT or any(p == place for p, _ in t.steps)
+        else replace(t, steps=(*t.steps, (place, text)))
         for t in value.taints
     )
     return Value(

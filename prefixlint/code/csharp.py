@@ -13,7 +13,9 @@ NAME = "csharp"
 SUFFIXES = (".cs",)
 PACKAGE = "tree_sitter_c_sharp"
 
-UNORDERED = re.compile(r"^(?:System\.Collections\.(?:Generic|Concurrent)\.)?(?:I?ReadOnly)?(?:Concurrent)?(?:Frozen)?(?:I?Dictionary|HashSet|ISet|Hashtable|ConcurrentBag|ImmutableDictionary|ImmutableHashSet|FrozenSet)\b")
+UNORDERED = re.compile(
+    r"^(?:System\.Collections\.(?:Generic|Concurrent)\.)?(?:I?ReadOnly)?(?:Concurrent)?(?:Frozen)?(?:I?Dictionary|HashSet|ISet|Hashtable|ConcurrentBag|ImmutableDictionary|ImmutableHashSet|FrozenSet)\b"
+)
 LANG = Lang(
     name="csharp",
     calls=table(
@@ -59,10 +61,34 @@ def parses(data: bytes) -> None:
 
 class _CSharp(Lowerer):
     NAMES = frozenset({"identifier", "this", "base", "predefined_type", "this_expression"})
-    PASS = frozenset({"parenthesized_expression", "expression_statement", "await_expression", "arrow_expression_clause", "argument", "global_statement", "checked_expression"})
-    SKIP = frozenset({"comment", "modifier", "using_directive", "interface_declaration", "enum_declaration", "delegate_declaration", "attribute_list", "preproc_region", "preproc_endregion"})
+    PASS = frozenset(
+        {
+            "parenthesized_expression",
+            "expression_statement",
+            "await_expression",
+            "arrow_expression_clause",
+            "argument",
+            "global_statement",
+            "checked_expression",
+        }
+    )
+    SKIP = frozenset(
+        {
+            "comment",
+            "modifier",
+            "using_directive",
+            "interface_declaration",
+            "enum_declaration",
+            "delegate_declaration",
+            "attribute_list",
+            "preproc_region",
+            "preproc_endregion",
+        }
+    )
     BLOCKS = frozenset({"block", "declaration_list"})
-    STRINGS = frozenset({"string_literal", "verbatim_string_literal", "raw_string_literal", "interpolated_string_expression"})
+    STRINGS = frozenset(
+        {"string_literal", "verbatim_string_literal", "raw_string_literal", "interpolated_string_expression"}
+    )
     NUMBERS = frozenset({"integer_literal", "real_literal"})
     CONTENT = frozenset({"string_literal_content", "string_content", "escape_sequence", "raw_string_content"})
 
@@ -84,7 +110,11 @@ class _CSharp(Lowerer):
         return None
 
     def hole(self, node: Syntax) -> ir.Node:
-        inner = [c for c in self.named(node) if c.type not in ("interpolation_brace", "interpolation_format_clause", "interpolation_alignment_clause")]
+        inner = [
+            c
+            for c in self.named(node)
+            if c.type not in ("interpolation_brace", "interpolation_format_clause", "interpolation_alignment_clause")
+        ]
         spec = self.text(self.child(node, "interpolation_format_clause")).lstrip(":")
         value = self.lower(inner[0]) if inner else ir.Other(*self.at(node), [])
         return ir.Formatted(value.start, value.end, value, spec)
@@ -92,7 +122,13 @@ class _CSharp(Lowerer):
     def n_class_declaration(self, node: Syntax) -> ir.Node:
         name = self.text(self.field(node, "name"))
         body = self.inside(name, lambda: self.body(self.field(node, "body")))
-        fields = {t.name: n.type_text if n.type_text != "declared" else "" for n in body if isinstance(n, ir.Assign) for t in n.targets if isinstance(t, ir.Name)}
+        fields = {
+            t.name: n.type_text if n.type_text != "declared" else ""
+            for n in body
+            if isinstance(n, ir.Assign)
+            for t in n.targets
+            if isinstance(t, ir.Name)
+        }
         fields.update({n.name: n.returns for n in body if isinstance(n, ir.Func) and n.decorators})
         listed = self.field(node, "parameters") or self.child(node, "parameter_list")
         for param in self.params(listed):
@@ -133,24 +169,48 @@ class _CSharp(Lowerer):
         value = self.field(node, "value")
         kind = self.text(self.field(node, "type"))
         accessors = self.field(node, "accessors")
-        getter = next((c for c in accessors.named_children if self.text(c).startswith("get") and self.field(c, "body") is not None), None) if accessors is not None else None
-        if value is not None and value.type == "arrow_expression_clause" or getter is not None:
+        getter = (
+            next(
+                (
+                    c
+                    for c in accessors.named_children
+                    if self.text(c).startswith("get") and self.field(c, "body") is not None
+                ),
+                None,
+            )
+            if accessors is not None
+            else None
+        )
+        if (value is not None and value.type == "arrow_expression_clause") or getter is not None:
             inner = self.field(getter, "body") if getter is not None else value
             assert inner is not None
-            body: list[ir.Node] = self.statements(inner) if inner.type == "block" else [ir.Return(*self.at(inner), self.lower(inner))]
+            body: list[ir.Node] = (
+                self.statements(inner) if inner.type == "block" else [ir.Return(*self.at(inner), self.lower(inner))]
+            )
             made = self.func(node, name, [], body, returns=kind)
             made.decorators = [ir.Name(*place, "property")]
             return made
         lowered = None
         if value is not None:
-            lowered = self.created(value, kind) if value.type == "implicit_object_creation_expression" else self.lower(value)
-        return ir.Assign(*place, [ir.Name(*place, name)], lowered, type_text=kind if UNORDERED.search(kind) or value is None else "declared")
+            lowered = (
+                self.created(value, kind) if value.type == "implicit_object_creation_expression" else self.lower(value)
+            )
+        return ir.Assign(
+            *place,
+            [ir.Name(*place, name)],
+            lowered,
+            type_text=kind if UNORDERED.search(kind) or value is None else "declared",
+        )
 
     def n_method_declaration(self, node: Syntax) -> ir.Node:
         body = self.field(node, "body")
         arrow = self.child(node, "arrow_expression_clause")
-        lowered: list[ir.Node] = [ir.Return(*self.at(arrow), self.lower(arrow))] if arrow is not None else self.statements(body)
-        made = self.func(node, self.text(self.field(node, "name")), self.params(self.field(node, "parameters")), [*lowered])
+        lowered: list[ir.Node] = (
+            [ir.Return(*self.at(arrow), self.lower(arrow))] if arrow is not None else self.statements(body)
+        )
+        made = self.func(
+            node, self.text(self.field(node, "name")), self.params(self.field(node, "parameters")), [*lowered]
+        )
         made.returns = self.text(self.field(node, "returns"))
         made.is_static = any(c.type == "modifier" and self.text(c) == "static" for c in node.named_children)
         return made
@@ -158,7 +218,9 @@ class _CSharp(Lowerer):
     n_local_function_statement = n_method_declaration
 
     def n_constructor_declaration(self, node: Syntax) -> ir.Node:
-        return self.func(node, "constructor", self.params(self.field(node, "parameters")), self.statements(self.field(node, "body")))
+        return self.func(
+            node, "constructor", self.params(self.field(node, "parameters")), self.statements(self.field(node, "body"))
+        )
 
     def params(self, node: Syntax | None) -> list[ir.Param]:
         if node is None:
@@ -180,7 +242,9 @@ class _CSharp(Lowerer):
         return self.func(node, "", self.params(self.field(node, "parameters")), lowered)
 
     def n_member_access_expression(self, node: Syntax) -> ir.Node:
-        return ir.Attr(*self.at(node), self.lower(self.field(node, "expression")), self.member(self.field(node, "name")))
+        return ir.Attr(
+            *self.at(node), self.lower(self.field(node, "expression")), self.member(self.field(node, "name"))
+        )
 
     def member(self, node: Syntax | None) -> str:
         return re.sub(r"<.*", "", self.text(node), flags=re.DOTALL)
@@ -194,7 +258,12 @@ class _CSharp(Lowerer):
         if last.type == "invocation_expression":
             func = self.field(last, "function")
             args, named = self.arguments(self.field(last, "arguments"))
-            return ir.Call(*self.at(node), ir.Attr(*self.at(node), base, self.text(self.field(func, "name")) if func is not None else ""), args, named)
+            return ir.Call(
+                *self.at(node),
+                ir.Attr(*self.at(node), base, self.text(self.field(func, "name")) if func is not None else ""),
+                args,
+                named,
+            )
         return base
 
     def n_generic_name(self, node: Syntax) -> ir.Node:
@@ -304,7 +373,9 @@ class _CSharp(Lowerer):
             if child.type == "spread_element" and inner:
                 items.append(ir.Spread(*self.at(child), self.lower(inner[0])))
             else:
-                items.append(self.lower(inner[0]) if child.type == "expression_element" and inner else self.lower(child))
+                items.append(
+                    self.lower(inner[0]) if child.type == "expression_element" and inner else self.lower(child)
+                )
         return ir.Seq(*self.at(node), items)
 
     def n_anonymous_object_creation_expression(self, node: Syntax) -> ir.Node:
@@ -344,7 +415,9 @@ class _CSharp(Lowerer):
         return ir.Op(*self.at(node), "-", [inner]) if raw.startswith(("-", "^")) else ir.Other(*self.at(node), [inner])
 
     def n_postfix_unary_expression(self, node: Syntax) -> ir.Node:
-        return self.increment(node, self.named(node)[0]) if self.text(node).endswith(("++", "--")) else self.through(node)
+        return (
+            self.increment(node, self.named(node)[0]) if self.text(node).endswith(("++", "--")) else self.through(node)
+        )
 
     def n_cast_expression(self, node: Syntax) -> ir.Node:
         return self.lower(self.field(node, "value"))
@@ -379,17 +452,34 @@ class _CSharp(Lowerer):
         return ir.If(*self.at(node), [self.lower(self.field(node, "condition"))], blocks)
 
     def n_foreach_statement(self, node: Syntax) -> ir.Node:
-        return ir.Loop(*self.at(node), self.lower(self.field(node, "left")), self.lower(self.field(node, "right")), self.statements(self.field(node, "body")))
+        return ir.Loop(
+            *self.at(node),
+            self.lower(self.field(node, "left")),
+            self.lower(self.field(node, "right")),
+            self.statements(self.field(node, "body")),
+        )
 
     def n_for_statement(self, node: Syntax) -> ir.Node:
         place = self.at(node)
         body = self.statements(self.field(node, "body"))
         update, first = self.field(node, "update"), self.field(node, "initializer")
-        loop = ir.Loop(*place, None, None, [*body, *([self.lower(update)] if update else [])], self.lower(self.field(node, "condition")))
+        loop = ir.Loop(
+            *place,
+            None,
+            None,
+            [*body, *([self.lower(update)] if update else [])],
+            self.lower(self.field(node, "condition")),
+        )
         return ir.Block(*place, [*([self.lower(first)] if first else []), loop])
 
     def n_while_statement(self, node: Syntax) -> ir.Node:
-        return ir.Loop(*self.at(node), None, None, self.statements(self.field(node, "body")), self.lower(self.field(node, "condition")))
+        return ir.Loop(
+            *self.at(node),
+            None,
+            None,
+            self.statements(self.field(node, "body")),
+            self.lower(self.field(node, "condition")),
+        )
 
     n_do_statement = n_while_statement
 

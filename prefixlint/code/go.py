@@ -55,12 +55,16 @@ def _with_methods(body: list[ir.Node]) -> list[ir.Node]:
             owner.body.append(node)
     left = [n for n in body if not (isinstance(n, ir.Func) and n.owner)]
     known = {id(n) for n in left}
-    return sorted([*left, *(c for c in classes.values() if id(c) not in known)], key=lambda n: not isinstance(n, ir.Class))
+    return sorted(
+        [*left, *(c for c in classes.values() if id(c) not in known)], key=lambda n: not isinstance(n, ir.Class)
+    )
 
 
 class _Go(Lowerer):
     NAMES = frozenset({"identifier", "field_identifier", "type_identifier", "package_identifier"})
-    PASS = frozenset({"parenthesized_expression", "expression_statement", "literal_element", "go_statement", "defer_statement"})
+    PASS = frozenset(
+        {"parenthesized_expression", "expression_statement", "literal_element", "go_statement", "defer_statement"}
+    )
     BLOCKS = frozenset({"block", "statement_list"})
     STRINGS = frozenset({"interpreted_string_literal", "raw_string_literal", "rune_literal"})
     NUMBERS = frozenset({"int_literal", "float_literal"})
@@ -73,7 +77,12 @@ class _Go(Lowerer):
                 found += self.body(child)
                 continue
             made = self.maybe(child)
-            if isinstance(made, ir.Block) and child.type in ("import_declaration", "type_declaration", "var_declaration", "const_declaration"):
+            if isinstance(made, ir.Block) and child.type in (
+                "import_declaration",
+                "type_declaration",
+                "var_declaration",
+                "const_declaration",
+            ):
                 found += made.body
             elif made is not None:
                 found.append(made)
@@ -85,7 +94,11 @@ class _Go(Lowerer):
         found: list[ir.Node] = []
         for spec in specs:
             path = self.text(self.field(spec, "path")).strip('"`')
-            alias = self.text(self.field(spec, "name")) or re.sub(r"^v\d+$", "", path.rsplit("/", 1)[-1]) or path.split("/")[-2]
+            alias = (
+                self.text(self.field(spec, "name"))
+                or re.sub(r"^v\d+$", "", path.rsplit("/", 1)[-1])
+                or path.split("/")[-2]
+            )
             module = "math.rand" if path.startswith("math/rand") else path
             found.append(ir.Import(*self.at(spec), module, "", alias))
         return ir.Block(*self.at(node), found)
@@ -105,7 +118,12 @@ class _Go(Lowerer):
         return ir.Class(*self.at(node), self.text(self.field(node, "name")), [], [], fields)
 
     def n_function_declaration(self, node: Syntax) -> ir.Node:
-        made = self.func(node, self.text(self.field(node, "name")), self.params(self.field(node, "parameters")), self.statements(self.field(node, "body")))
+        made = self.func(
+            node,
+            self.text(self.field(node, "name")),
+            self.params(self.field(node, "parameters")),
+            self.statements(self.field(node, "body")),
+        )
         made.returns = self.text(self.field(node, "result"))
         return made
 
@@ -120,7 +138,9 @@ class _Go(Lowerer):
         return made
 
     def n_func_literal(self, node: Syntax) -> ir.Node:
-        return self.func(node, "", self.params(self.field(node, "parameters")), self.statements(self.field(node, "body")))
+        return self.func(
+            node, "", self.params(self.field(node, "parameters")), self.statements(self.field(node, "body"))
+        )
 
     def params(self, node: Syntax | None) -> list[ir.Param]:
         found: list[ir.Param] = []
@@ -140,7 +160,9 @@ class _Go(Lowerer):
         targets = self.exprs(self.named(left)) if left is not None else []
         values = self.exprs(self.named(right)) if right is not None else []
         if len(targets) == len(values):
-            made: list[ir.Node] = [ir.Assign(*self.at(node), [t], v, op=op) for t, v in zip(targets, values, strict=True)]
+            made: list[ir.Node] = [
+                ir.Assign(*self.at(node), [t], v, op=op) for t, v in zip(targets, values, strict=True)
+            ]
             return made[0] if len(made) == 1 else ir.Block(*self.at(node), made)
         # value, err := f(): the value is what counts
         return ir.Assign(*self.at(node), targets[:1], values[0] if values else None, op=op)
@@ -154,7 +176,9 @@ class _Go(Lowerer):
             lowered = self.exprs(self.named(values)) if values is not None else []
             for i, name in enumerate(spec.children_by_field_name("name")):
                 value = lowered[i] if i < len(lowered) else None
-                found.append(ir.Assign(*self.at(spec), [self.name(name)], value, type_text=self.text(self.field(spec, "type"))))
+                found.append(
+                    ir.Assign(*self.at(spec), [self.name(name)], value, type_text=self.text(self.field(spec, "type")))
+                )
         return ir.Block(*self.at(node), found)
 
     n_const_declaration = n_var_declaration
@@ -190,9 +214,16 @@ class _Go(Lowerer):
         if path == "fmt.Fprintf" and len(node.args) > 1:
             values = ir.Seq(node.start, node.end, node.args[2:], "tuple")
             text = ir.Op(node.start, node.end, "%", [node.args[1], values])
-            return ir.Call(node.start, node.end, ir.Attr(node.start, node.end, self.plain(node.args[0]), "WriteString"), [text])
+            return ir.Call(
+                node.start, node.end, ir.Attr(node.start, node.end, self.plain(node.args[0]), "WriteString"), [text]
+            )
         if path in ("fmt.Fprintln", "fmt.Fprint") and node.args:
-            return ir.Call(node.start, node.end, ir.Attr(node.start, node.end, self.plain(node.args[0]), "WriteString"), node.args[1:])
+            return ir.Call(
+                node.start,
+                node.end,
+                ir.Attr(node.start, node.end, self.plain(node.args[0]), "WriteString"),
+                node.args[1:],
+            )
         if path in ("fmt.Sprint", "fmt.Sprintln"):
             return ir.Concat(node.start, node.end, node.args)
         if path == "make" and node.args:
@@ -232,7 +263,13 @@ class _Go(Lowerer):
                 if isinstance(lowered, ir.Name) and not kind.startswith("map["):
                     lowered = ir.Const(lowered.start, lowered.end, lowered.name)
                 pairs.append((lowered, self.lower(value)))
-            return ir.Map(*self.at(node), pairs, kind.rsplit(".", 1)[-1] if not kind.startswith("map[") or not keyed else kind) if keyed else ir.Map(*self.at(node), [], kind)
+            return (
+                ir.Map(
+                    *self.at(node), pairs, kind.rsplit(".", 1)[-1] if not kind.startswith("map[") or not keyed else kind
+                )
+                if keyed
+                else ir.Map(*self.at(node), [], kind)
+            )
         if kind.startswith("[") or not kind:
             return ir.Seq(*self.at(node), self.exprs(items))
         return ir.Call(*self.at(node), ir.Name(*self.at(node), kind.rsplit(".", 1)[-1]), self.exprs(items), is_new=True)
@@ -260,7 +297,11 @@ class _Go(Lowerer):
         place = self.at(node)
         before = self.field(node, "initializer")
         other = self.field(node, "alternative")
-        made = ir.If(*place, [self.lower(self.field(node, "condition"))], [self.statements(self.field(node, "consequence")), self.statements(other)])
+        made = ir.If(
+            *place,
+            [self.lower(self.field(node, "condition"))],
+            [self.statements(self.field(node, "consequence")), self.statements(other)],
+        )
         return ir.Block(*place, [self.lower(before), made]) if before is not None else made
 
     def n_for_statement(self, node: Syntax) -> ir.Node:
@@ -278,11 +319,21 @@ class _Go(Lowerer):
             return ir.Loop(*place, None, None, body, self.lower(inner[0]) if inner else None)
         first = self.field(clause, "initializer")
         update = self.field(clause, "update")
-        loop = ir.Loop(*place, None, None, [*body, *([self.lower(update)] if update else [])], self.lower(self.field(clause, "condition")))
+        loop = ir.Loop(
+            *place,
+            None,
+            None,
+            [*body, *([self.lower(update)] if update else [])],
+            self.lower(self.field(clause, "condition")),
+        )
         return ir.Block(*place, [self.lower(first), loop]) if first is not None else loop
 
     def cases(self, node: Syntax) -> ir.Node:
-        blocks = [self.body(c) for c in node.named_children if c.type in ("expression_case", "type_case", "default_case", "communication_case")]
+        blocks = [
+            self.body(c)
+            for c in node.named_children
+            if c.type in ("expression_case", "type_case", "default_case", "communication_case")
+        ]
         value = self.field(node, "value")
         return ir.If(*self.at(node), [self.lower(value)] if value is not None else [], blocks or [[]])
 

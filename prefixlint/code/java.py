@@ -12,7 +12,9 @@ NAME = "java"
 SUFFIXES = (".java",)
 PACKAGE = "tree_sitter_java"
 
-UNORDERED = re.compile(r"^(?:java\.util\.)?(?:concurrent\.)?(?:Mutable)?(?:HashMap|HashSet|ConcurrentHashMap|Hashtable|IdentityHashMap|WeakHashMap|ConcurrentMap)\b")
+UNORDERED = re.compile(
+    r"^(?:java\.util\.)?(?:concurrent\.)?(?:Mutable)?(?:HashMap|HashSet|ConcurrentHashMap|Hashtable|IdentityHashMap|WeakHashMap|ConcurrentMap)\b"
+)
 CALLS = table(
     """
 timestamp kind=datetime: LocalDateTime.now ZonedDateTime.now OffsetDateTime.now Instant.now LocalTime.now Clock.systemUTC Calendar.getInstance System.now
@@ -32,7 +34,9 @@ LANG = Lang(
     name="java",
     calls=CALLS,
     unordered_types=UNORDERED,
-    unordered_calls=frozenset("HashMap HashSet ConcurrentHashMap Hashtable IdentityHashMap Set.of Map.of Map.ofEntries Set.copyOf Map.copyOf Collectors.toSet Collectors.toMap".split()),
+    unordered_calls=frozenset(
+        "HashMap HashSet ConcurrentHashMap Hashtable IdentityHashMap Set.of Map.of Map.ofEntries Set.copyOf Map.copyOf Collectors.toSet Collectors.toMap".split()
+    ),
     json_calls=frozenset({".writeValueAsString", ".toJson"}),
     json_safe=re.compile(r"ORDER_MAP_ENTRIES_BY_KEYS"),
     map_json_only=True,
@@ -55,7 +59,17 @@ def parses(data: bytes) -> None:
 class _Java(Lowerer):
     NAMES = frozenset({"identifier", "this", "super", "type_identifier", "scoped_type_identifier"})
     PASS = frozenset({"parenthesized_expression", "expression_statement", "condition"})
-    SKIP = frozenset({"line_comment", "block_comment", "modifiers", "package_declaration", "interface_declaration", "annotation_type_declaration", "dimensions"})
+    SKIP = frozenset(
+        {
+            "line_comment",
+            "block_comment",
+            "modifiers",
+            "package_declaration",
+            "interface_declaration",
+            "annotation_type_declaration",
+            "dimensions",
+        }
+    )
     BLOCKS = frozenset({"block", "constructor_body"})
     STRINGS = frozenset({"string_literal", "text_block", "character_literal"})
     NUMBERS = frozenset({"decimal_integer_literal", "decimal_floating_point_literal", "hex_integer_literal"})
@@ -74,12 +88,16 @@ class _Java(Lowerer):
     def n_import_declaration(self, node: Syntax) -> ir.Node:
         path = self.text(node.named_children[0]) if node.named_children else ""
         module, _, name = path.rpartition(".")
-        return ir.Import(*self.at(node), module.rsplit(".", 1)[-1] if module.rsplit(".", 1)[-1][:1].isupper() else "", name, name)
+        return ir.Import(
+            *self.at(node), module.rsplit(".", 1)[-1] if module.rsplit(".", 1)[-1][:1].isupper() else "", name, name
+        )
 
     def n_class_declaration(self, node: Syntax) -> ir.Node:
         name = self.text(self.field(node, "name"))
         body = self.inside(name, lambda: self.body(self.field(node, "body")))
-        fields = {t.name: n.type_text for n in body if isinstance(n, ir.Assign) for t in n.targets if isinstance(t, ir.Name)}
+        fields = {
+            t.name: n.type_text for n in body if isinstance(n, ir.Assign) for t in n.targets if isinstance(t, ir.Name)
+        }
         parameters = self.field(node, "parameters")
         for param in self.params(parameters) if parameters is not None else []:
             fields[param.name] = param.type_text
@@ -106,7 +124,9 @@ class _Java(Lowerer):
 
     def n_method_declaration(self, node: Syntax) -> ir.Node:
         name = self.text(self.field(node, "name"))
-        made = self.func(node, name, self.params(self.field(node, "parameters")), self.statements(self.field(node, "body")))
+        made = self.func(
+            node, name, self.params(self.field(node, "parameters")), self.statements(self.field(node, "body"))
+        )
         made.returns = self.text(self.field(node, "type"))
         modifiers = self.child(node, "modifiers")
         made.is_static = modifiers is not None and "static" in self.text(modifiers).split()
@@ -122,12 +142,21 @@ class _Java(Lowerer):
         found = []
         for item in self.named(node) if node is not None else []:
             name = self.text(self.field(item, "name") or item)
-            found.append(ir.Param(name, None, self.text(self.field(item, "type")), "rest" if item.type == "spread_parameter" else "plain"))
+            found.append(
+                ir.Param(
+                    name,
+                    None,
+                    self.text(self.field(item, "type")),
+                    "rest" if item.type == "spread_parameter" else "plain",
+                )
+            )
         return found
 
     def n_lambda_expression(self, node: Syntax) -> ir.Node:
         listed = self.field(node, "parameters")
-        params = [ir.Param(self.text(listed))] if listed is not None and listed.type == "identifier" else self.params(listed)
+        params = (
+            [ir.Param(self.text(listed))] if listed is not None and listed.type == "identifier" else self.params(listed)
+        )
         body = self.field(node, "body")
         lowered: list[ir.Node] = self.statements(body)
         if body is not None and body.type not in self.BLOCKS:
@@ -157,7 +186,9 @@ class _Java(Lowerer):
         if name == "formatted" and base is not None:
             return ir.Op(*place, "%", [self.lower(base), ir.Seq(*place, args, "tuple")])
         if self.text(base) != "String":
-            return ir.Call(*place, ir.Attr(*place, self.lower(base), name) if base is not None else ir.Name(*place, name), args)
+            return ir.Call(
+                *place, ir.Attr(*place, self.lower(base), name) if base is not None else ir.Name(*place, name), args
+            )
         if not isinstance(args[0], (ir.Const, ir.Concat)) and len(args) > 1:
             args = args[1:]  # String.format(Locale, format, ...)
         return ir.Op(*place, "%", [args[0], ir.Seq(*place, args[1:], "tuple")])
@@ -186,7 +217,10 @@ class _Java(Lowerer):
         kind = re.sub(r"<.*", "", self.text(self.field(node, "type")))
         arguments = self.field(node, "arguments")
         args = self.exprs(self.named(arguments)) if arguments is not None else []
-        if kind in ("ArrayList", "LinkedList", "ArrayDeque", "LinkedHashMap", "TreeMap", "LinkedHashSet", "TreeSet") and not args:
+        if (
+            kind in ("ArrayList", "LinkedList", "ArrayDeque", "LinkedHashMap", "TreeMap", "LinkedHashSet", "TreeSet")
+            and not args
+        ):
             place = self.at(node)
             return ir.Map(*place, []) if kind.endswith("Map") else ir.Seq(*place, [])
         if kind in ("TreeMap", "TreeSet") and args:
@@ -239,18 +273,35 @@ class _Java(Lowerer):
         return ir.If(*self.at(node), [self.lower(self.field(node, "condition"))], blocks)
 
     def n_enhanced_for_statement(self, node: Syntax) -> ir.Node:
-        return ir.Loop(*self.at(node), self.lower(self.field(node, "name")), self.lower(self.field(node, "value")), self.statements(self.field(node, "body")))
+        return ir.Loop(
+            *self.at(node),
+            self.lower(self.field(node, "name")),
+            self.lower(self.field(node, "value")),
+            self.statements(self.field(node, "body")),
+        )
 
     def n_for_statement(self, node: Syntax) -> ir.Node:
         place = self.at(node)
         body = self.statements(self.field(node, "body"))
         update = self.field(node, "update")
         first = self.field(node, "init")
-        loop = ir.Loop(*place, None, None, [*body, *([self.lower(update)] if update else [])], self.lower(self.field(node, "condition")))
+        loop = ir.Loop(
+            *place,
+            None,
+            None,
+            [*body, *([self.lower(update)] if update else [])],
+            self.lower(self.field(node, "condition")),
+        )
         return ir.Block(*place, [*([self.lower(first)] if first else []), loop])
 
     def n_while_statement(self, node: Syntax) -> ir.Node:
-        return ir.Loop(*self.at(node), None, None, self.statements(self.field(node, "body")), self.lower(self.field(node, "condition")))
+        return ir.Loop(
+            *self.at(node),
+            None,
+            None,
+            self.statements(self.field(node, "body")),
+            self.lower(self.field(node, "condition")),
+        )
 
     n_do_statement = n_while_statement
 
@@ -258,7 +309,9 @@ class _Java(Lowerer):
         body = self.field(node, "body")
         blocks = []
         for item in body.named_children if body is not None else ():
-            blocks.append([m for c in self.named(item) if c.type != "switch_label" and (m := self.maybe(c)) is not None])
+            blocks.append(
+                [m for c in self.named(item) if c.type != "switch_label" and (m := self.maybe(c)) is not None]
+            )
         return ir.If(*self.at(node), [self.lower(self.field(node, "condition"))], blocks or [[]])
 
     def n_try_statement(self, node: Syntax) -> ir.Node:
@@ -268,9 +321,21 @@ class _Java(Lowerer):
         body = [*before, *self.statements(self.field(node, "body"))]
         caught = [self.statements(self.field(c, "body")) for c in node.named_children if c.type == "catch_clause"]
         last = self.child(node, "finally_clause")
-        return ir.Block(*place, [*body, ir.If(*place, [], [[], *caught]), *(self.statements(self.named(last)[0]) if last is not None else [])])
+        return ir.Block(
+            *place,
+            [
+                *body,
+                ir.If(*place, [], [[], *caught]),
+                *(self.statements(self.named(last)[0]) if last is not None else []),
+            ],
+        )
 
     n_try_with_resources_statement = n_try_statement
 
     def resource(self, node: Syntax) -> ir.Node:
-        return ir.Assign(*self.at(node), self.targets(self.field(node, "name")), self.lower(self.field(node, "value")), type_text="declared")
+        return ir.Assign(
+            *self.at(node),
+            self.targets(self.field(node, "name")),
+            self.lower(self.field(node, "value")),
+            type_text="declared",
+        )

@@ -69,12 +69,43 @@ def parses(data: bytes) -> None:
 
 class _JavaScript(Lowerer):
     NAMES = frozenset(
-        {"identifier", "property_identifier", "shorthand_property_identifier", "this", "super", "private_property_identifier", "type_identifier", "shorthand_property_identifier_pattern"}
+        {
+            "identifier",
+            "property_identifier",
+            "shorthand_property_identifier",
+            "this",
+            "super",
+            "private_property_identifier",
+            "type_identifier",
+            "shorthand_property_identifier_pattern",
+        }
     )
     PASS = frozenset(
-        {"parenthesized_expression", "expression_statement", "await_expression", "as_expression", "satisfies_expression", "non_null_expression", "type_assertion", "jsx_expression", "export_statement", "else_clause", "computed_property_name"}
+        {
+            "parenthesized_expression",
+            "expression_statement",
+            "await_expression",
+            "as_expression",
+            "satisfies_expression",
+            "non_null_expression",
+            "type_assertion",
+            "jsx_expression",
+            "export_statement",
+            "else_clause",
+            "computed_property_name",
+        }
     )
-    SKIP = frozenset({"comment", "interface_declaration", "type_alias_declaration", "ambient_declaration", "type_annotation", "hash_bang_line", "decorator"})
+    SKIP = frozenset(
+        {
+            "comment",
+            "interface_declaration",
+            "type_alias_declaration",
+            "ambient_declaration",
+            "type_annotation",
+            "hash_bang_line",
+            "decorator",
+        }
+    )
     BLOCKS = frozenset({"statement_block", "class_body", "program"})
     STRINGS = frozenset({"string", "template_string"})
     NUMBERS = frozenset({"number"})
@@ -83,7 +114,12 @@ class _JavaScript(Lowerer):
         found: list[ir.Node] = []
         for child in self.named(node) if node is not None else []:
             made = self.maybe(child)
-            if isinstance(made, ir.Block) and child.type in ("import_statement", "lexical_declaration", "variable_declaration", "export_statement"):
+            if isinstance(made, ir.Block) and child.type in (
+                "import_statement",
+                "lexical_declaration",
+                "variable_declaration",
+                "export_statement",
+            ):
                 found += made.body
             elif made is not None:
                 found.append(made)
@@ -99,7 +135,9 @@ class _JavaScript(Lowerer):
         clause = self.child(node, "import_clause")
         for part in clause.named_children if clause is not None else ():
             if part.type == "identifier":
-                found.append(ir.Import(*self.at(part), source, "" if not source.startswith(".") else "default", self.text(part)))
+                found.append(
+                    ir.Import(*self.at(part), source, "" if not source.startswith(".") else "default", self.text(part))
+                )
             elif part.type == "namespace_import":
                 found.append(ir.Import(*self.at(part), source, "", self.text(part.named_children[0])))
             for item in part.named_children if part.type == "named_imports" else ():
@@ -119,10 +157,18 @@ class _JavaScript(Lowerer):
     def declared(self, node: Syntax) -> list[ir.Node]:
         value = self.field(node, "value")
         name = self.field(node, "name")
-        if value is not None and name is not None and value.type == "call_expression" and self.text(self.field(value, "function")) == "require":
+        if (
+            value is not None
+            and name is not None
+            and value.type == "call_expression"
+            and self.text(self.field(value, "function")) == "require"
+        ):
             source = re.sub(r"^\(\s*[\"'`](?:node:)?|[\"'`]\s*\)$", "", self.text(self.field(value, "arguments")))
             names = [name] if name.type == "identifier" else self.named(name)
-            return [ir.Import(*self.at(n), source, "" if name.type == "identifier" else self.text(n), self.text(n)) for n in names]
+            return [
+                ir.Import(*self.at(n), source, "" if name.type == "identifier" else self.text(n), self.text(n))
+                for n in names
+            ]
         kind = self.text(self.field(node, "type")).lstrip(": ")
         if value is None or name is None:
             return [ir.Assign(*self.at(node), [self.lower(name)], None, type_text=kind)]
@@ -131,20 +177,24 @@ class _JavaScript(Lowerer):
             lowered.name = self.text(name)
             return [lowered]
         if name.type == "object_pattern":
-            return [ir.Assign(*self.at(node), [t], ir.Attr(*self.at(node), lowered, key)) for key, t in self.pattern(name)]
+            return [
+                ir.Assign(*self.at(node), [t], ir.Attr(*self.at(node), lowered, key)) for key, t in self.pattern(name)
+            ]
         return [ir.Assign(*self.at(node), self.targets(name), lowered, type_text=kind)]
 
     def pattern(self, node: Syntax) -> list[tuple[str, ir.Node]]:
-        found: list[tuple[str, ir.Node]] = []
-        for item in self.named(node):
-            if item.type == "pair_pattern":
-                found.append((self.text(self.field(item, "key")), self.lower(self.field(item, "value"))))
-            elif item.type == "object_assignment_pattern":
-                left = self.field(item, "left")
-                found.append((self.text(left), self.lower(left)))
-            elif item.type == "shorthand_property_identifier_pattern":
-                found.append((self.text(item), self.name(item)))
-        return found
+        return [pair for item in self.named(node) for pair in self.pattern_of(item)]
+
+    def pattern_of(self, item: Syntax) -> list[tuple[str, ir.Node]]:
+        """Return key and target of one member of an object pattern."""
+        if item.type == "pair_pattern":
+            return [(self.text(self.field(item, "key")), self.lower(self.field(item, "value")))]
+        if item.type == "object_assignment_pattern":
+            left = self.field(item, "left")
+            return [(self.text(left), self.lower(left))]
+        if item.type == "shorthand_property_identifier_pattern":
+            return [(self.text(item), self.name(item))]
+        return []
 
     def n_array_pattern(self, node: Syntax) -> ir.Node:
         return ir.Seq(*self.at(node), self.exprs(self.named(node)), "tuple")
@@ -152,7 +202,11 @@ class _JavaScript(Lowerer):
     def n_class_declaration(self, node: Syntax) -> ir.Node:
         name = self.text(self.field(node, "name"))
         heritage = self.child(node, "class_heritage")
-        bases = [self.lower(self.field(c, "value")) for c in heritage.named_children if c.type == "extends_clause"] if heritage is not None else []
+        bases = (
+            [self.lower(self.field(c, "value")) for c in heritage.named_children if c.type == "extends_clause"]
+            if heritage is not None
+            else []
+        )
         body = self.inside(name, lambda: self.body(self.field(node, "body")))
         constructor = next((f for f in body if isinstance(f, ir.Func) and f.name == "constructor"), None)
         fields = {p.name: p.type_text for p in constructor.params} if constructor else {}
@@ -176,7 +230,9 @@ class _JavaScript(Lowerer):
         if isinstance(lowered, ir.Func):
             lowered.name = self.text(name)
             return lowered
-        return ir.Assign(*self.at(node), [self.name(name)], lowered, type_text=self.text(self.field(node, "type")).lstrip(": "))
+        return ir.Assign(
+            *self.at(node), [self.name(name)], lowered, type_text=self.text(self.field(node, "type")).lstrip(": ")
+        )
 
     n_field_definition = n_public_field_definition
 
@@ -187,7 +243,8 @@ class _JavaScript(Lowerer):
             lowered: list[ir.Node] = [ir.Return(*self.at(body), self.lower(body))]
         else:
             lowered = self.statements(body)
-        made = self.func(node, self.text(self.field(node, "name")), params, lowered)
+        unpacked = self.unpacked(self.field(node, "parameters"), params)
+        made = self.func(node, self.text(self.field(node, "name")), params, [*unpacked, *lowered])
         made.returns = self.text(self.field(node, "return_type")).lstrip(": ")
         made.is_static = any(self.text(c) == "static" for c in node.children if not c.is_named)
         if node.type == "method_definition" and any(self.text(c) == "get" for c in node.children if not c.is_named):
@@ -196,6 +253,25 @@ class _JavaScript(Lowerer):
 
     n_function_declaration = n_function_expression = n_arrow_function = n_method_definition = function
     n_generator_function_declaration = n_generator_function = function
+
+    def unpacked(self, node: Syntax | None, params: list[ir.Param]) -> list[ir.Node]:
+        """Turn ``({ system = text, tools })`` into assignments from the members of one parameter."""
+        found: list[ir.Node] = []
+        items = self.named(node) if node is not None and node.type != "identifier" else []
+        for i, item in enumerate(items):
+            pattern = self.field(item, "pattern") or self.field(item, "left") or item
+            if pattern.type != "object_pattern" or i >= len(params):
+                continue
+            place = self.at(pattern)
+            params[i].name = f"$parameter{i}"
+            for part in self.named(pattern):
+                default = self.field(part, "right") if part.type == "object_assignment_pattern" else None
+                for key, target in self.pattern_of(part):
+                    value: ir.Node = ir.Attr(*place, ir.Name(*place, params[i].name), key)
+                    if default is not None:
+                        value = ir.Choice(*place, [value, self.lower(default)])
+                    found.append(ir.Assign(*self.at(part), [target], value))
+        return found
 
     def params(self, node: Syntax | None) -> list[ir.Param]:
         if node is None:
@@ -208,7 +284,14 @@ class _JavaScript(Lowerer):
             default = self.field(item, "value") or self.field(item, "right")
             kind = "rest" if pattern.type == "rest_pattern" else "plain"
             name = self.text(pattern).lstrip(".") if pattern.type in ("identifier", "rest_pattern", "this") else ""
-            found.append(ir.Param(name, self.lower(default) if default is not None else None, self.text(self.field(item, "type")).lstrip(": "), kind))
+            found.append(
+                ir.Param(
+                    name,
+                    self.lower(default) if default is not None else None,
+                    self.text(self.field(item, "type")).lstrip(": "),
+                    kind,
+                )
+            )
         return found
 
     def n_member_expression(self, node: Syntax) -> ir.Node:
@@ -225,7 +308,12 @@ class _JavaScript(Lowerer):
         return ir.Call(*self.at(node), self.lower(func), self.args(arguments))
 
     def n_new_expression(self, node: Syntax) -> ir.Node:
-        return ir.Call(*self.at(node), self.lower(self.field(node, "constructor")), self.args(self.field(node, "arguments")), is_new=True)
+        return ir.Call(
+            *self.at(node),
+            self.lower(self.field(node, "constructor")),
+            self.args(self.field(node, "arguments")),
+            is_new=True,
+        )
 
     def args(self, node: Syntax | None) -> list[ir.Node]:
         return self.exprs(self.named(node)) if node is not None else []
@@ -301,23 +389,43 @@ class _JavaScript(Lowerer):
         return ir.Block(*self.at(node), self.statements(inner[0])) if inner else ir.Block(*self.at(node), [])
 
     def n_for_in_statement(self, node: Syntax) -> ir.Node:
-        return ir.Loop(*self.at(node), self.lower(self.field(node, "left")), self.lower(self.field(node, "right")), self.statements(self.field(node, "body")))
+        return ir.Loop(
+            *self.at(node),
+            self.lower(self.field(node, "left")),
+            self.lower(self.field(node, "right")),
+            self.statements(self.field(node, "body")),
+        )
 
     def n_for_statement(self, node: Syntax) -> ir.Node:
         place = self.at(node)
         body = self.statements(self.field(node, "body"))
         update = self.field(node, "increment")
-        loop = ir.Loop(*place, None, None, [*body, *([self.lower(update)] if update else [])], self.lower(self.field(node, "condition")))
+        loop = ir.Loop(
+            *place,
+            None,
+            None,
+            [*body, *([self.lower(update)] if update else [])],
+            self.lower(self.field(node, "condition")),
+        )
         return ir.Block(*place, [self.lower(self.field(node, "initializer")), loop])
 
     def n_while_statement(self, node: Syntax) -> ir.Node:
-        return ir.Loop(*self.at(node), None, None, self.statements(self.field(node, "body")), self.lower(self.field(node, "condition")))
+        return ir.Loop(
+            *self.at(node),
+            None,
+            None,
+            self.statements(self.field(node, "body")),
+            self.lower(self.field(node, "condition")),
+        )
 
     n_do_statement = n_while_statement
 
     def n_switch_statement(self, node: Syntax) -> ir.Node:
         body = self.field(node, "body")
-        blocks = [[m for s in c.children_by_field_name("body") if (m := self.maybe(s)) is not None] for c in (body.named_children if body is not None else ())]
+        blocks = [
+            [m for s in c.children_by_field_name("body") if (m := self.maybe(s)) is not None]
+            for c in (body.named_children if body is not None else ())
+        ]
         return ir.If(*self.at(node), [self.lower(self.field(node, "value"))], blocks or [[]])
 
     def n_try_statement(self, node: Syntax) -> ir.Node:

@@ -49,7 +49,18 @@ def parses(data: bytes) -> None:
 class _Kotlin(Lowerer):
     NAMES = frozenset({"identifier", "this_expression", "super_expression", "simple_identifier"})
     PASS = frozenset({"parenthesized_expression", "annotated_lambda", "expression", "spread_expression"})
-    SKIP = frozenset({"line_comment", "block_comment", "multiline_comment", "modifiers", "package_header", "type_arguments", "user_type", "nullable_type"})
+    SKIP = frozenset(
+        {
+            "line_comment",
+            "block_comment",
+            "multiline_comment",
+            "modifiers",
+            "package_header",
+            "type_arguments",
+            "user_type",
+            "nullable_type",
+        }
+    )
     BLOCKS = frozenset({"block", "statements", "class_body"})
     STRINGS = frozenset({"string_literal", "multiline_string_literal"})
     NUMBERS = frozenset({"number_literal", "float_literal"})
@@ -88,7 +99,11 @@ class _Kotlin(Lowerer):
         for param in self.class_params(primary):
             fields[param.name] = param.type_text
             if param.default is not None:
-                found.append(ir.Assign(param.default.start, param.default.end, [ir.Name(*self.at(node), param.name)], param.default))
+                found.append(
+                    ir.Assign(
+                        param.default.start, param.default.end, [ir.Name(*self.at(node), param.name)], param.default
+                    )
+                )
         for item in body:
             if isinstance(item, ir.Assign):
                 for target in item.targets:
@@ -105,7 +120,9 @@ class _Kotlin(Lowerer):
 
     def class_params(self, node: Syntax | None) -> list[ir.Param]:
         listed = self.child(node, "class_parameters") if node is not None else None
-        return [self.param(p) for p in listed.named_children if p.type == "class_parameter"] if listed is not None else []
+        return (
+            [self.param(p) for p in listed.named_children if p.type == "class_parameter"] if listed is not None else []
+        )
 
     def param(self, node: Syntax) -> ir.Param:
         parts = [c for c in node.named_children if c.type != "modifiers"]
@@ -115,21 +132,41 @@ class _Kotlin(Lowerer):
     def n_property_declaration(self, node: Syntax) -> ir.Node:
         place = self.at(node)
         declared = self.child(node, "variable_declaration", "multi_variable_declaration")
-        parts = [c for c in self.named(node) if c.type not in ("variable_declaration", "multi_variable_declaration", "getter", "setter", "type_parameters", "receiver_type")]
+        parts = [
+            c
+            for c in self.named(node)
+            if c.type
+            not in (
+                "variable_declaration",
+                "multi_variable_declaration",
+                "getter",
+                "setter",
+                "type_parameters",
+                "receiver_type",
+            )
+        ]
         getter = self.child(node, "getter")
         name = self.text(declared.named_children[0]) if declared is not None and declared.named_children else ""
         if getter is not None and not parts:
             made = self.func(node, name, [], self.function_body(self.child(getter, "function_body")))
             made.decorators = [ir.Name(*place, "property")]
             return made
-        kind = self.text(declared.named_children[1]) if declared is not None and declared.type == "variable_declaration" and len(declared.named_children) > 1 else ""
+        kind = (
+            self.text(declared.named_children[1])
+            if declared is not None and declared.type == "variable_declaration" and len(declared.named_children) > 1
+            else ""
+        )
         if parts and parts[-1].type == "property_delegate":
-            return ir.Assign(*place, [ir.Name(*place, name)], self.lower(self.named(parts[-1])[0]), type_text="declared")
+            return ir.Assign(
+                *place, [ir.Name(*place, name)], self.lower(self.named(parts[-1])[0]), type_text="declared"
+            )
         value = self.lower(parts[-1]) if parts else None
         target: ir.Node = ir.Name(*(self.at(declared) if declared is not None else place), name)
         if declared is not None and declared.type == "multi_variable_declaration":
             target = self.n_multi_variable_declaration(declared)
-        return ir.Assign(*place, [target], value, type_text=kind if UNORDERED.search(kind) or value is None else "declared")
+        return ir.Assign(
+            *place, [target], value, type_text=kind if UNORDERED.search(kind) or value is None else "declared"
+        )
 
     def n_multi_variable_declaration(self, node: Syntax) -> ir.Node:
         return ir.Seq(*self.at(node), [self.lower(c) for c in self.named(node)], "tuple")
@@ -145,7 +182,9 @@ class _Kotlin(Lowerer):
                 params.append(self.param(item))
             elif params and item.type != "parameter_modifiers":
                 params[-1].default = self.lower(item)
-        made = self.func(node, self.text(self.field(node, "name")), params, self.function_body(self.child(node, "function_body")))
+        made = self.func(
+            node, self.text(self.field(node, "name")), params, self.function_body(self.child(node, "function_body"))
+        )
         kinds = [c for c in node.named_children if c.type in ("user_type", "nullable_type")]
         made.returns = self.text(kinds[-1]) if kinds else ""
         return made
@@ -182,7 +221,16 @@ class _Kotlin(Lowerer):
         if isinstance(func, ir.Call) and parts[-1].type == "annotated_lambda":
             return ir.Call(*place, func.func, [*func.args, *args], func.named)
         last = ir.dotted(func).rsplit(".", 1)[-1]
-        if last in ("listOf", "mutableListOf", "arrayListOf", "emptyList", "arrayOf", "setOf", "mutableSetOf", "linkedSetOf"):
+        if last in (
+            "listOf",
+            "mutableListOf",
+            "arrayListOf",
+            "emptyList",
+            "arrayOf",
+            "setOf",
+            "mutableSetOf",
+            "linkedSetOf",
+        ):
             return ir.Seq(*place, args)
         if last in ("mapOf", "mutableMapOf", "linkedMapOf", "buildMap", "buildJsonObject", "emptyMap"):
             return ir.Map(*place, [p for a in args for p in _pair(a)])
@@ -196,15 +244,27 @@ class _Kotlin(Lowerer):
         """Lower ``buildString { append(x) }``: the bare calls append to the receiver."""
         place = self.at(node)
         for inner in ir.walk(func.body):
-            if isinstance(inner, ir.Call) and isinstance(inner.func, ir.Name) and inner.func.name in ("append", "appendLine", "add"):
+            if (
+                isinstance(inner, ir.Call)
+                and isinstance(inner.func, ir.Name)
+                and inner.func.name in ("append", "appendLine", "add")
+            ):
                 inner.func = ir.Attr(inner.start, inner.end, ir.Name(inner.start, inner.end, "$built"), inner.func.name)
-        start: ir.Node = ir.Concat(*place, [ir.Const(*place, "")]) if "buildString" in self.text(node)[:40] else ir.Seq(*place, [])
-        return ir.Block(*place, [ir.Assign(*place, [ir.Name(*place, "$built")], start), *func.body, ir.Name(*place, "$built")])
+        start: ir.Node = (
+            ir.Concat(*place, [ir.Const(*place, "")]) if "buildString" in self.text(node)[:40] else ir.Seq(*place, [])
+        )
+        return ir.Block(
+            *place, [ir.Assign(*place, [ir.Name(*place, "$built")], start), *func.body, ir.Name(*place, "$built")]
+        )
 
     def arguments(self, node: Syntax, args: list[ir.Node], named: list[tuple[str | None, ir.Node]]) -> None:
         for item in self.named(node):
             parts = self.named(item)
-            if len(parts) == 2 and parts[0].type == "identifier" and "=" in self.text(item)[len(self.text(parts[0])) :][:3]:
+            if (
+                len(parts) == 2
+                and parts[0].type == "identifier"
+                and "=" in self.text(item)[len(self.text(parts[0])) :][:3]
+            ):
                 named.append((self.text(parts[0]), self.lower(parts[1])))
             elif parts:
                 args.append(self.lower(parts[0]))
@@ -233,7 +293,13 @@ class _Kotlin(Lowerer):
         inner = self.named(node)[0]
         if "++" in raw or "--" in raw:
             return self.increment(node, inner)
-        return self.lower(inner) if raw.endswith("!!") else ir.Op(*self.at(node), "-", [self.lower(inner)]) if raw.startswith("-") else self.other(node)
+        return (
+            self.lower(inner)
+            if raw.endswith("!!")
+            else ir.Op(*self.at(node), "-", [self.lower(inner)])
+            if raw.startswith("-")
+            else self.other(node)
+        )
 
     def n_assignment(self, node: Syntax) -> ir.Node:
         return self.assign(node, self.field(node, "left"), self.field(node, "right"), self.operator(node))
@@ -248,7 +314,9 @@ class _Kotlin(Lowerer):
         return ir.If(*self.at(node), [self.lower(condition)], [*blocks, []] if len(blocks) < 2 else blocks)
 
     def n_when_expression(self, node: Syntax) -> ir.Node:
-        blocks = [self.statements(self.named(e)[-1]) for e in node.named_children if e.type == "when_entry" and self.named(e)]
+        blocks = [
+            self.statements(self.named(e)[-1]) for e in node.named_children if e.type == "when_entry" and self.named(e)
+        ]
         subject = self.child(node, "when_subject")
         return ir.If(*self.at(node), [self.through(subject)] if subject is not None else [], blocks or [[]])
 
@@ -267,7 +335,14 @@ class _Kotlin(Lowerer):
     def n_try_expression(self, node: Syntax) -> ir.Node:
         place = self.at(node)
         body = [s for c in self.named(node) if c.type == "block" for s in self.statements(c)]
-        caught = [s for c in self.named(node) if c.type == "catch_block" for b in self.named(c) if b.type == "block" for s in self.statements(b)]
+        caught = [
+            s
+            for c in self.named(node)
+            if c.type == "catch_block"
+            for b in self.named(c)
+            if b.type == "block"
+            for s in self.statements(b)
+        ]
         return ir.Block(*place, [ir.If(*place, [], [body, caught])])
 
 

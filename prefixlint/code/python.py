@@ -168,9 +168,7 @@ class _Lowerer:
         return ir.Map(*self.place(node), pairs)
 
     def generators(self, node: Any) -> list[ir.Generator]:
-        return [
-            ir.Generator(self.expr(g.target), self.expr(g.iter), self.exprs(g.ifs)) for g in node.generators
-        ]
+        return [ir.Generator(self.expr(g.target), self.expr(g.iter), self.exprs(g.ifs)) for g in node.generators]
 
     def e_ListComp(self, node: ast.ListComp) -> ir.Node:
         return ir.Comp(*self.place(node), self.expr(node.elt), self.generators(node))
@@ -309,9 +307,7 @@ class _Lowerer:
 
     def s_ImportFrom(self, node: ast.ImportFrom) -> list[ir.Node]:
         place = self.place(node)
-        return [
-            ir.Import(*place, node.module or "", a.name, a.asname or a.name, node.level) for a in node.names
-        ]
+        return [ir.Import(*place, node.module or "", a.name, a.asname or a.name, node.level) for a in node.names]
 
 
 def _annotation(arg: ast.arg) -> str:

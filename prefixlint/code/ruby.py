@@ -55,8 +55,12 @@ def parses(data: bytes) -> None:
 
 class _Ruby(Lowerer):
     NAMES = frozenset({"identifier", "constant", "self", "global_variable", "class_variable"})
-    PASS = frozenset({"parenthesized_statements", "then", "else", "argument_list", "block_argument", "ensure", "pattern"})
-    BLOCKS = frozenset({"body_statement", "block_body", "then", "do", "else", "begin", "parenthesized_statements", "ensure"})
+    PASS = frozenset(
+        {"parenthesized_statements", "then", "else", "argument_list", "block_argument", "ensure", "pattern"}
+    )
+    BLOCKS = frozenset(
+        {"body_statement", "block_body", "then", "do", "else", "begin", "parenthesized_statements", "ensure"}
+    )
     STRINGS = frozenset({"string", "chained_string", "bare_string"})
     NUMBERS = frozenset({"integer", "float"})
     SKIP = frozenset({"comment", "heredoc_end"})
@@ -101,7 +105,9 @@ class _Ruby(Lowerer):
     def _later(self, node: Syntax) -> Syntax | None:
         above = node.parent
         while above is not None:
-            found = next((c for c in above.named_children if c.type == "heredoc_body" and c.start_byte > node.start_byte), None)
+            found = next(
+                (c for c in above.named_children if c.type == "heredoc_body" and c.start_byte > node.start_byte), None
+            )
             if found is not None:
                 return found
             above = above.parent
@@ -129,7 +135,12 @@ class _Ruby(Lowerer):
 
     def n_method(self, node: Syntax) -> ir.Node:
         body = self.field(node, "body")
-        made = self.func(node, self.text(self.field(node, "name")), self.params(self.field(node, "parameters")), self.statements(body))
+        made = self.func(
+            node,
+            self.text(self.field(node, "name")),
+            self.params(self.field(node, "parameters")),
+            self.statements(body),
+        )
         made.is_static = node.type == "singleton_method"
         return made
 
@@ -139,7 +150,9 @@ class _Ruby(Lowerer):
         found = []
         for item in self.named(node) if node is not None else []:
             default = self.field(item, "value")
-            kind = {"hash_splat_parameter": "mapping", "splat_parameter": "rest", "keyword_parameter": "named"}.get(item.type, "plain")
+            kind = {"hash_splat_parameter": "mapping", "splat_parameter": "rest", "keyword_parameter": "named"}.get(
+                item.type, "plain"
+            )
             name = self.text(self.field(item, "name") or item)
             found.append(ir.Param(name, self.lower(default) if default is not None else None, "", kind))
         return found
@@ -182,7 +195,9 @@ class _Ruby(Lowerer):
     def loop(self, node: Syntax, func: ir.Node, args: list[ir.Node], block: Syntax) -> ir.Node:
         params = self.params(self.field(block, "parameters"))
         names: list[ir.Node] = [ir.Name(*self.at(block), p.name) for p in params]
-        target: ir.Node | None = names[0] if len(names) == 1 else ir.Seq(*self.at(block), names, "tuple") if names else None
+        target: ir.Node | None = (
+            names[0] if len(names) == 1 else ir.Seq(*self.at(block), names, "tuple") if names else None
+        )
         assert isinstance(func, ir.Attr)
         source: ir.Node = func.base
         if func.name == "times":
@@ -190,7 +205,9 @@ class _Ruby(Lowerer):
         return ir.Loop(*self.at(node), target, source, self.statements(self.field(block, "body")))
 
     def closure(self, node: Syntax) -> ir.Func:
-        return self.func(node, "", self.params(self.field(node, "parameters")), self.statements(self.field(node, "body")))
+        return self.func(
+            node, "", self.params(self.field(node, "parameters")), self.statements(self.field(node, "body"))
+        )
 
     n_block = n_do_block = n_lambda = closure
 
@@ -210,13 +227,23 @@ class _Ruby(Lowerer):
     def n_binary(self, node: Syntax) -> ir.Node:
         if self.operator(node) == "<<":
             place = self.at(node)
-            return ir.Call(*place, ir.Attr(*place, self.lower(self.field(node, "left")), "<<"), [self.lower(self.field(node, "right"))])
+            return ir.Call(
+                *place,
+                ir.Attr(*place, self.lower(self.field(node, "left")), "<<"),
+                [self.lower(self.field(node, "right"))],
+            )
         return self.added(node, "left", "right", self.operator(node))
 
     def n_unary(self, node: Syntax) -> ir.Node:
         raw = self.text(node)
         inner = self.lower(self.field(node, "operand"))
-        return inner if raw.startswith("+") else ir.Op(*self.at(node), "-", [inner]) if raw.startswith("-") else ir.Other(*self.at(node), [inner])
+        return (
+            inner
+            if raw.startswith("+")
+            else ir.Op(*self.at(node), "-", [inner])
+            if raw.startswith("-")
+            else ir.Other(*self.at(node), [inner])
+        )
 
     def n_array(self, node: Syntax) -> ir.Node:
         return ir.Seq(*self.at(node), self.exprs(self.named(node)))
@@ -230,7 +257,11 @@ class _Ruby(Lowerer):
             if item.type == "pair":
                 value = self.field(item, "value")
                 key = self.lower(self.field(item, "key"))
-                lowered = self.lower(value) if value is not None else ir.Name(*self.at(item), key.text if isinstance(key, ir.Const) and key.text else "")
+                lowered = (
+                    self.lower(value)
+                    if value is not None
+                    else ir.Name(*self.at(item), key.text if isinstance(key, ir.Const) and key.text else "")
+                )
                 pairs.append((key, lowered))
             elif item.type == "hash_splat_argument":
                 pairs.append((None, self.through(item)))
@@ -244,7 +275,9 @@ class _Ruby(Lowerer):
         elif len(parts) > 1 and parts[1].type == "range":
             begin, end = self.field(parts[1], "begin"), self.field(parts[1], "end")
             is_open = end is None or self.text(end) == "-1"
-            key = ir.Slice(*self.at(node), self.lower(begin) if begin is not None else None, None if is_open else self.lower(end))
+            key = ir.Slice(
+                *self.at(node), self.lower(begin) if begin is not None else None, None if is_open else self.lower(end)
+            )
         else:
             key = self.lower(parts[1]) if len(parts) > 1 else ir.Other(*self.at(node), [])
         return ir.Index(*self.at(node), self.lower(parts[0]), key)
@@ -270,26 +303,49 @@ class _Ruby(Lowerer):
         return ir.Choice(*self.at(node), options, [self.lower(self.field(node, "condition"))])
 
     def modified(self, node: Syntax) -> ir.Node:
-        return ir.If(*self.at(node), [self.lower(self.field(node, "condition"))], [self.statements(self.field(node, "body")), []])
+        return ir.If(
+            *self.at(node), [self.lower(self.field(node, "condition"))], [self.statements(self.field(node, "body")), []]
+        )
 
     n_if_modifier = n_unless_modifier = modified
 
     def n_while_modifier(self, node: Syntax) -> ir.Node:
-        return ir.Loop(*self.at(node), None, None, self.statements(self.field(node, "body")), self.lower(self.field(node, "condition")))
+        return ir.Loop(
+            *self.at(node),
+            None,
+            None,
+            self.statements(self.field(node, "body")),
+            self.lower(self.field(node, "condition")),
+        )
 
     n_until_modifier = n_while_modifier
 
     def n_while(self, node: Syntax) -> ir.Node:
-        return ir.Loop(*self.at(node), None, None, self.statements(self.field(node, "body")), self.lower(self.field(node, "condition")))
+        return ir.Loop(
+            *self.at(node),
+            None,
+            None,
+            self.statements(self.field(node, "body")),
+            self.lower(self.field(node, "condition")),
+        )
 
     n_until = n_while
 
     def n_for(self, node: Syntax) -> ir.Node:
         value = self.field(node, "value")
-        return ir.Loop(*self.at(node), self.lower(self.field(node, "pattern")), self.through(value) if value is not None else None, self.statements(self.field(node, "body")))
+        return ir.Loop(
+            *self.at(node),
+            self.lower(self.field(node, "pattern")),
+            self.through(value) if value is not None else None,
+            self.statements(self.field(node, "body")),
+        )
 
     def n_case(self, node: Syntax) -> ir.Node:
-        blocks = [self.statements(self.field(c, "body") if c.type == "when" else c) for c in node.named_children if c.type in ("when", "else")]
+        blocks = [
+            self.statements(self.field(c, "body") if c.type == "when" else c)
+            for c in node.named_children
+            if c.type in ("when", "else")
+        ]
         return ir.If(*self.at(node), [self.lower(self.field(node, "value"))], blocks or [[]])
 
     def n_begin(self, node: Syntax) -> ir.Node:

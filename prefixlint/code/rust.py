@@ -28,11 +28,15 @@ temp-path: env.temp_dir tempfile.tempdir TempDir.new tempfile.tempfile NamedTemp
 list-order kind=listing: fs.read_dir read_dir glob.glob WalkDir.new
 """
     ),
-    unordered_types=re.compile(r"^(?:&(?:'\w+ )?(?:mut )?)?(?:(?:Arc|Rc|Box|RwLock|Mutex)<)*(?:std::collections::|collections::)?(?:Hash(?:Map|Set)|DashMap|DashSet|FxHashMap|FxHashSet|AHashMap)\b"),
+    unordered_types=re.compile(
+        r"^(?:&(?:'\w+ )?(?:mut )?)?(?:(?:Arc|Rc|Box|RwLock|Mutex)<)*(?:std::collections::|collections::)?(?:Hash(?:Map|Set)|DashMap|DashSet|FxHashMap|FxHashSet|AHashMap)\b"
+    ),
     unordered_calls=frozenset(
         "HashMap.new HashSet.new HashMap.from HashSet.from HashMap.with_capacity HashSet.with_capacity HashMap.default DashMap.new HashSet.from_iter HashMap.from_iter".split()
     ),
-    json_calls=frozenset({"serde_json.to_string", "serde_json.to_string_pretty", "serde_json.to_value", "serde_json.to_vec"}),
+    json_calls=frozenset(
+        {"serde_json.to_string", "serde_json.to_string_pretty", "serde_json.to_value", "serde_json.to_vec"}
+    ),
     map_json_only=True,
 )
 _FORMAT = frozenset("format print println write writeln panic anyhow bail format_args concat formatdoc indoc".split())
@@ -64,11 +68,42 @@ def _with_methods(body: list[ir.Node]) -> list[ir.Node]:
 
 
 class _Rust(Lowerer):
-    NAMES = frozenset({"identifier", "field_identifier", "self", "type_identifier", "shorthand_field_identifier", "crate", "super"})
-    PASS = frozenset(
-        {"parenthesized_expression", "expression_statement", "await_expression", "try_expression", "reference_expression", "reference_pattern", "mut_pattern", "else_clause", "match_pattern", "ref_pattern", "captured_pattern", "unsafe_block", "async_block", "const_block"}
+    NAMES = frozenset(
+        {"identifier", "field_identifier", "self", "type_identifier", "shorthand_field_identifier", "crate", "super"}
     )
-    SKIP = frozenset({"line_comment", "block_comment", "attribute_item", "inner_attribute_item", "visibility_modifier", "mutable_specifier", "enum_item", "trait_item", "type_item", "macro_definition", "label"})
+    PASS = frozenset(
+        {
+            "parenthesized_expression",
+            "expression_statement",
+            "await_expression",
+            "try_expression",
+            "reference_expression",
+            "reference_pattern",
+            "mut_pattern",
+            "else_clause",
+            "match_pattern",
+            "ref_pattern",
+            "captured_pattern",
+            "unsafe_block",
+            "async_block",
+            "const_block",
+        }
+    )
+    SKIP = frozenset(
+        {
+            "line_comment",
+            "block_comment",
+            "attribute_item",
+            "inner_attribute_item",
+            "visibility_modifier",
+            "mutable_specifier",
+            "enum_item",
+            "trait_item",
+            "type_item",
+            "macro_definition",
+            "label",
+        }
+    )
     BLOCKS = frozenset({"block"})
     STRINGS = frozenset({"string_literal", "raw_string_literal", "char_literal"})
     NUMBERS = frozenset({"integer_literal", "float_literal"})
@@ -143,14 +178,21 @@ class _Rust(Lowerer):
         params = []
         for item in listed.named_children if listed is not None else ():
             pattern = self.field(item, "pattern") or item
-            params.append(ir.Param(self.text(pattern).lstrip("&").removeprefix("mut ").strip("()").split(",")[-1].strip()))
+            params.append(
+                ir.Param(self.text(pattern).lstrip("&").removeprefix("mut ").strip("()").split(",")[-1].strip())
+            )
         body = self.field(node, "body")
         return self.func(node, "", params, self.statements(body))
 
     def n_let_declaration(self, node: Syntax) -> ir.Node:
         value = self.field(node, "value")
         lowered = self.lower(value) if value is not None else None
-        made = ir.Assign(*self.at(node), self.targets(self.field(node, "pattern")), lowered, type_text=self.text(self.field(node, "type")))
+        made = ir.Assign(
+            *self.at(node),
+            self.targets(self.field(node, "pattern")),
+            lowered,
+            type_text=self.text(self.field(node, "type")),
+        )
         other = self.field(node, "alternative")
         if other is not None:
             return ir.Block(*self.at(node), [made, ir.If(*self.at(other), [], [self.statements(other), []])])
@@ -171,7 +213,9 @@ class _Rust(Lowerer):
         return self.lower(inner[0]) if len(inner) == 1 else ir.Seq(*self.at(node), self.exprs(inner), "tuple")
 
     def sequence(self, node: Syntax) -> ir.Node:
-        return ir.Seq(*self.at(node), self.exprs(self.named(node)), "list" if node.type == "array_expression" else "tuple")
+        return ir.Seq(
+            *self.at(node), self.exprs(self.named(node)), "list" if node.type == "array_expression" else "tuple"
+        )
 
     n_tuple_pattern = n_tuple_expression = n_array_expression = sequence
 
@@ -206,7 +250,12 @@ class _Rust(Lowerer):
         for item in self.named(body) if body is not None else []:
             place = self.at(item)
             if item.type == "field_initializer":
-                pairs.append((ir.Const(*place, self.text(self.field(item, "field") or item.named_children[0])), self.lower(self.field(item, "value"))))
+                pairs.append(
+                    (
+                        ir.Const(*place, self.text(self.field(item, "field") or item.named_children[0])),
+                        self.lower(self.field(item, "value")),
+                    )
+                )
             elif item.type == "shorthand_field_initializer":
                 pairs.append((ir.Const(*place, self.text(item)), ir.Name(*place, self.text(item))))
         return ir.Map(*self.at(node), pairs, self.text(self.field(node, "name")).rsplit("::", 1)[-1])
@@ -242,7 +291,13 @@ class _Rust(Lowerer):
         place = self.at(node)
         if not args or not isinstance(args[0], ir.Const) or args[0].text is None:
             return ir.Concat(*place, args)
-        named = {t.name: a.value for a in args[1:] if isinstance(a, ir.Assign) and a.value is not None for t in a.targets if isinstance(t, ir.Name)}
+        named = {
+            t.name: a.value
+            for a in args[1:]
+            if isinstance(a, ir.Assign) and a.value is not None
+            for t in a.targets
+            if isinstance(t, ir.Name)
+        }
         rest = [a for a in args[1:] if not isinstance(a, ir.Assign)]
         parts: list[ir.Node] = []
         at = 0
@@ -285,7 +340,13 @@ class _Rust(Lowerer):
 
     def n_unary_expression(self, node: Syntax) -> ir.Node:
         inner = self.through(node)
-        return inner if self.operator(node) == "*" else ir.Op(*self.at(node), "-", [inner]) if self.operator(node) == "-" else ir.Other(*self.at(node), [inner])
+        return (
+            inner
+            if self.operator(node) == "*"
+            else ir.Op(*self.at(node), "-", [inner])
+            if self.operator(node) == "-"
+            else ir.Other(*self.at(node), [inner])
+        )
 
     def n_type_cast_expression(self, node: Syntax) -> ir.Node:
         return self.lower(self.field(node, "value"))
@@ -303,7 +364,11 @@ class _Rust(Lowerer):
     def n_if_expression(self, node: Syntax) -> ir.Node:
         other = self.field(node, "alternative")
         second = self.statements(self.named(other)[0]) if other is not None and self.named(other) else []
-        return ir.If(*self.at(node), [self.lower(self.field(node, "condition"))], [self.statements(self.field(node, "consequence")), second])
+        return ir.If(
+            *self.at(node),
+            [self.lower(self.field(node, "condition"))],
+            [self.statements(self.field(node, "consequence")), second],
+        )
 
     def n_match_expression(self, node: Syntax) -> ir.Node:
         place = self.at(node)
@@ -314,15 +379,30 @@ class _Rust(Lowerer):
             if arm.type != "match_arm":
                 continue
             target = self.targets(self.field(arm, "pattern"))
-            bound: list[ir.Node] = [ir.Assign(*self.at(arm), target, subject)] if target and isinstance(target[0], ir.Name) and target[0].name[:1].islower() else []
+            bound: list[ir.Node] = (
+                [ir.Assign(*self.at(arm), target, subject)]
+                if target and isinstance(target[0], ir.Name) and target[0].name[:1].islower()
+                else []
+            )
             blocks.append([*bound, *self.statements(self.field(arm, "value"))])
         return ir.If(*place, [subject], blocks or [[]])
 
     def n_for_expression(self, node: Syntax) -> ir.Node:
-        return ir.Loop(*self.at(node), self.lower(self.field(node, "pattern")), self.lower(self.field(node, "value")), self.statements(self.field(node, "body")))
+        return ir.Loop(
+            *self.at(node),
+            self.lower(self.field(node, "pattern")),
+            self.lower(self.field(node, "value")),
+            self.statements(self.field(node, "body")),
+        )
 
     def n_while_expression(self, node: Syntax) -> ir.Node:
-        return ir.Loop(*self.at(node), None, None, self.statements(self.field(node, "body")), self.lower(self.field(node, "condition")))
+        return ir.Loop(
+            *self.at(node),
+            None,
+            None,
+            self.statements(self.field(node, "body")),
+            self.lower(self.field(node, "condition")),
+        )
 
     def n_loop_expression(self, node: Syntax) -> ir.Node:
         return ir.Loop(*self.at(node), None, None, self.statements(self.field(node, "body")))
@@ -384,7 +464,12 @@ class _JsonTokens:
                 depth += 1
             elif char in b")]}" and depth:
                 depth -= 1
-            elif depth == 0 and char in stops and self.raw[self.at : self.at + 2] != b"::" and self.raw[self.at - 1 : self.at + 1] != b"::":
+            elif (
+                depth == 0
+                and char in stops
+                and self.raw[self.at : self.at + 2] != b"::"
+                and self.raw[self.at - 1 : self.at + 1] != b"::"
+            ):
                 break
             self.at += 1
         return self.parsed(begin)

@@ -74,9 +74,35 @@ def _merged(body: list[ir.Node]) -> list[ir.Node]:
 class _Swift(Lowerer):
     NAMES = frozenset({"simple_identifier", "self_expression", "super_expression", "type_identifier", "identifier"})
     PASS = frozenset(
-        {"try_expression", "await_expression", "directly_assignable_expression", "pattern", "interpolated_expression", "tuple_expression", "postfix_expression", "value_argument", "as_expression", "optional_chain_marker"}
+        {
+            "try_expression",
+            "await_expression",
+            "directly_assignable_expression",
+            "pattern",
+            "interpolated_expression",
+            "tuple_expression",
+            "postfix_expression",
+            "value_argument",
+            "as_expression",
+            "optional_chain_marker",
+        }
     )
-    SKIP = frozenset({"comment", "multiline_comment", "modifiers", "try_operator", "value_binding_pattern", "type_annotation", "protocol_declaration", "wildcard_pattern", "typealias_declaration", "attribute", "user_type", "as_operator"})
+    SKIP = frozenset(
+        {
+            "comment",
+            "multiline_comment",
+            "modifiers",
+            "try_operator",
+            "value_binding_pattern",
+            "type_annotation",
+            "protocol_declaration",
+            "wildcard_pattern",
+            "typealias_declaration",
+            "attribute",
+            "user_type",
+            "as_operator",
+        }
+    )
     BLOCKS = frozenset({"statements", "function_body", "class_body", "computed_property", "enum_class_body"})
     STRINGS = frozenset({"line_string_literal", "multi_line_string_literal", "raw_string_literal"})
     NUMBERS = frozenset({"integer_literal", "real_literal"})
@@ -95,7 +121,13 @@ class _Swift(Lowerer):
     def n_class_declaration(self, node: Syntax) -> ir.Node:
         name = self.text(self.field(node, "name")).split("<")[0]
         body = self.inside(name, lambda: self.body(self.field(node, "body")))
-        fields = {t.name: n.type_text if n.type_text != "declared" else "" for n in body if isinstance(n, ir.Assign) for t in n.targets if isinstance(t, ir.Name)}
+        fields = {
+            t.name: n.type_text if n.type_text != "declared" else ""
+            for n in body
+            if isinstance(n, ir.Assign)
+            for t in n.targets
+            if isinstance(t, ir.Name)
+        }
         fields.update({n.name: "" for n in body if isinstance(n, ir.Func) and n.decorators})
         bases: list[ir.Node] = []
         for item in node.named_children:
@@ -121,7 +153,12 @@ class _Swift(Lowerer):
         value = self.field(node, "value")
         target: ir.Node = ir.Name(*self.at(pattern), name) if pattern is not None else ir.Other(*place, [])
         lowered = self.lower(value) if value is not None else None
-        return ir.Assign(*place, [target], lowered, type_text=type_text if UNORDERED.search(type_text) or value is None else "declared")
+        return ir.Assign(
+            *place,
+            [target],
+            lowered,
+            type_text=type_text if UNORDERED.search(type_text) or value is None else "declared",
+        )
 
     def n_function_declaration(self, node: Syntax) -> ir.Node:
         params: list[ir.Param] = []
@@ -139,7 +176,13 @@ class _Swift(Lowerer):
                 seen_name = True
             elif role == "return_type":
                 returns = self.text(child)
-        made = self.func(node, self.text(self.field(node, "name")), params, self.statements(self.field(node, "body")), returns=returns)
+        made = self.func(
+            node,
+            self.text(self.field(node, "name")),
+            params,
+            self.statements(self.field(node, "body")),
+            returns=returns,
+        )
         made.is_static = "static " in self.text(self.child(node, "modifiers"))
         return made
 
@@ -156,8 +199,15 @@ class _Swift(Lowerer):
         kind = self.field(node, "type")
         params: list[str] = []
         if kind is not None:
-            params = [self.text(self.field(p, "name") or p) for part in kind.named_children for p in part.named_children if p.type == "lambda_parameter"]
-        return self.func(node, "", [ir.Param(p) for p in params or ["$0", "$1"]], self.statements(self.child(node, "statements")))
+            params = [
+                self.text(self.field(p, "name") or p)
+                for part in kind.named_children
+                for p in part.named_children
+                if p.type == "lambda_parameter"
+            ]
+        return self.func(
+            node, "", [ir.Param(p) for p in params or ["$0", "$1"]], self.statements(self.child(node, "statements"))
+        )
 
     def n_navigation_expression(self, node: Syntax) -> ir.Node:
         suffix = self.field(node, "suffix")
@@ -170,7 +220,13 @@ class _Swift(Lowerer):
         if raw.startswith("."):
             return ir.Const(*self.at(node), self.text(target))
         inner = self.lower(target)
-        return ir.Op(*self.at(node), "-", [inner]) if raw.startswith("-") else inner if raw.startswith("&") else ir.Other(*self.at(node), [inner])
+        return (
+            ir.Op(*self.at(node), "-", [inner])
+            if raw.startswith("-")
+            else inner
+            if raw.startswith("&")
+            else ir.Other(*self.at(node), [inner])
+        )
 
     def n_call_expression(self, node: Syntax) -> ir.Node:
         place = self.at(node)
@@ -179,7 +235,11 @@ class _Swift(Lowerer):
             # "a" + f(x): the grammar reads the sum as the function that is called
             left = self.lower(self.field(parts[0], "lhs"))
             right = self.called(self.field(parts[0], "rhs"), parts[1:], place)
-            known = left.parts if isinstance(left, ir.Concat) and self.field(parts[0], "lhs").type == "additive_expression" else [left]  # type: ignore[union-attr]
+            known = (
+                left.parts
+                if isinstance(left, ir.Concat) and self.field(parts[0], "lhs").type == "additive_expression"
+                else [left]
+            )  # type: ignore[union-attr]
             return ir.Concat(*place, [*known, right])
         return self.called(parts[0], parts[1:], place)
 
@@ -234,7 +294,9 @@ class _Swift(Lowerer):
     n_multiplicative_expression = n_additive_expression
 
     def n_nil_coalescing_expression(self, node: Syntax) -> ir.Node:
-        return ir.Choice(*self.at(node), [self.lower(self.field(node, "value")), self.lower(self.field(node, "if_nil"))])
+        return ir.Choice(
+            *self.at(node), [self.lower(self.field(node, "value")), self.lower(self.field(node, "if_nil"))]
+        )
 
     def n_ternary_expression(self, node: Syntax) -> ir.Node:
         options = [self.lower(self.field(node, "if_true")), self.lower(self.field(node, "if_false"))]
@@ -272,7 +334,11 @@ class _Swift(Lowerer):
                 names.append(child)
             elif role == "condition" and child.type != "value_binding_pattern" and child.is_named:
                 value = self.lower(child)
-                found.append(ir.Assign(*self.at(child), [self.name(names.pop())], value, type_text="declared") if names else value)
+                found.append(
+                    ir.Assign(*self.at(child), [self.name(names.pop())], value, type_text="declared")
+                    if names
+                    else value
+                )
         return found
 
     def n_for_statement(self, node: Syntax) -> ir.Node:
@@ -286,7 +352,9 @@ class _Swift(Lowerer):
         return ir.Loop(*self.at(node), target, lowered, self.statements(self.child(node, "statements")))
 
     def n_while_statement(self, node: Syntax) -> ir.Node:
-        return ir.Loop(*self.at(node), None, None, [*self.bindings(node), *self.statements(self.child(node, "statements"))])
+        return ir.Loop(
+            *self.at(node), None, None, [*self.bindings(node), *self.statements(self.child(node, "statements"))]
+        )
 
     n_repeat_while_statement = n_while_statement
 
@@ -297,7 +365,12 @@ class _Swift(Lowerer):
     def n_do_statement(self, node: Syntax) -> ir.Node:
         place = self.at(node)
         body = [s for c in node.named_children if c.type == "statements" for s in self.statements(c)]
-        caught = [s for c in node.named_children if c.type == "catch_block" for s in self.statements(self.child(c, "statements"))]
+        caught = [
+            s
+            for c in node.named_children
+            if c.type == "catch_block"
+            for s in self.statements(self.child(c, "statements"))
+        ]
         return ir.Block(*place, [*body, ir.If(*place, [], [[], caught])])
 
 

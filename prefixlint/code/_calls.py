@@ -25,7 +25,8 @@ _PASS = re.compile(
     r"sprintln|format_args|format_time|strftime|isoformat|concat|bytes|bytearray|encode|decode|b64encode|"
     r"urlsafe_b64encode|md5|sha1|sha256|hexdigest|cast|deepcopy|copy|clone|to_owned|into|unwrap|some|ok|box|"
     r"promise_resolve|resolve|as_str|fromtimestamp|utcfromtimestamp|datetime|filter|map|values_of|some_new|optional_of|"
-    r"decode_uri|from_utf8_lossy|from_utf8|markdown|to_text|to_str|string_value|number|ascii|path|purepath|posixpath|join_all|gather|to_list|textcontent|"
+    r"decode_uri|must|from_utf8_lossy|from_utf8|markdown|to_text|to_str|string_value|number|ascii|path|"
+    r"purepath|posixpath|join_all|gather|to_list|textcontent|"
     r"textblock|text_block|text_part|textpart|part|content|text_content|collect|ref|arc|rc|pointer|ptr|render|print|"
     r".*(?:prompt|message|template|_text|_block|_section|_line|_header|instructions|context|_str|_string))$"
 )
@@ -36,7 +37,7 @@ _FORMAT_METHODS = frozenset(
     "format render substitute safe_substitute format_map format_messages format_prompt invoke partial ainvoke "
     "aformat render_async assign formatMessages formatPromptValue formatPrompt".split()
 )
-_PLACEHOLDER = r"(?:\{\{-?\s*%s\b[^}]*\}\}|\$?\{\s*%s\b[^}]*\}|\$%s\b|<%%=\s*%s\b[^>]*>)"
+_PLACEHOLDER = r"(?:\{\{-?\s*\.?%s\b[^}]*\}\}|\$?\{\s*%s\b[^}]*\}|\$%s\b|<%%=\s*%s\b[^>]*>)"
 
 
 @dataclass(slots=True)
@@ -376,7 +377,7 @@ def _special(engine: Engine, node: ir.Call, path: str, method: str, receiver: Va
     if tail2 in _methods.SORT_CALLS and args.plain:
         return _methods.sort_in_place(args.plain[0])
     if (
-        tail2 in ("random.shuffle", "rng.shuffle", "rand.Shuffle", "Collections.shuffle", "_.shuffle", "lodash.shuffle")
+        tail2 in ("random.shuffle", "rng.shuffle", "Collections.shuffle", "_.shuffle", "lodash.shuffle")
         or method == "shuffle"
     ):
         return _methods.shuffle(engine, node, receiver, args)
@@ -426,7 +427,10 @@ def _special(engine: Engine, node: ir.Call, path: str, method: str, receiver: Va
 
 _ROLE_BUILDER = re.compile(r"(System|Developer|User|Assistant)\w*Message")
 _ROLE_CALLS = {
-    **dict.fromkeys(("from_system", "fromSystem", "ofSystem", "system", "developer", "from_developer", "CreateSystemMessage"), "System"),
+    **dict.fromkeys(
+        ("from_system", "fromSystem", "ofSystem", "system", "developer", "from_developer", "CreateSystemMessage"),
+        "System",
+    ),
     **dict.fromkeys(("from_user", "fromUser", "ofUser", "user", "human", "CreateUserMessage"), "User"),
     **dict.fromkeys(("from_assistant", "fromAssistant", "ofAssistant", "assistant"), "Assistant"),
 }

@@ -449,8 +449,7 @@ class Engine:
             picked = union(value.items) if len(value.items) > 1 else value.items[0]
             return replace(picked, depth=self.order_depth) if picked is not UNKNOWN else UNKNOWN
         taints = tuple(t for t in value.taints if t.detail not in ("order", "window"))
-        ref = value.ref if isinstance(value.ref, ClassRef) else None
-        return Value(taints, "\x00", ref=None if ref else None, depth=self.order_depth)
+        return Value(taints, "\x00", depth=self.order_depth)
 
 
 def ordered_at(taint: Taint, place: Place, wrap: Place) -> Taint:

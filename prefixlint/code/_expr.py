@@ -385,7 +385,8 @@ def op(engine: Engine, node: ir.Op) -> Value:
     if node.op in ("BitOr", "|") and ((left.text is not None and left.size) or left.items or left.fields):
         return left
     taints = tuple(t for v in values for t in v.taints if t.detail == "value")
-    if node.op in ("Sub", "-") and len(values) == 2 and all(v.taints for v in values):
+    is_duration = left.kind == "epoch" and len(values) == 2 and not isinstance(node.operands[1], ir.Const)
+    if node.op in ("Sub", "-") and len(values) == 2 and (is_duration or all(v.taints for v in values)):
         return UNKNOWN  # the difference of two clocks is a duration
     kind = left.kind if len(values) > 1 else ""
     return Value(taints, "\x00", kind=kind) if taints else UNKNOWN

@@ -22,7 +22,9 @@ _PARAMS = frozenset(
     "tool_choice thinking reasoning_effort reasoning parallel_tool_calls response_format tool_config effort output_config thinking_config".split()
 )
 _VARYING = re.compile(
-    r"(?:^|_)(?:i|n|idx|index|turns?|steps?|iterations?|rounds?|attempts?|query|question|message|msg|user|request|input|text|history|messages|retries|last|first|first_turn|is_last|response|prompt|topic|intent|task)(?:_|$)"
+    r"(?:^|_)(?:i|n|idx|index|turns?|steps?|iterations?|rounds?|attempts?|query|question|message|msg|user|"
+    r"request|input|text|history|messages|retries|last|first|first_turn|is_last|response|prompt|topic|"
+    r"intent|task)(?:_|$)"
 )
 _INPUT = frozenset({"input_tokens", "inputtokens"})
 _OUTPUT = frozenset({"output_tokens", "outputtokens"})
@@ -143,7 +145,11 @@ def _spread(call: ir.Call, inside: list[ir.Node]) -> dict[str, ir.Node]:
     names = {ir.dotted(v) for k, v in call.named if k is None} - {""}
     found: dict[str, ir.Node] = {}
     for node in inside:
-        if isinstance(node, ir.Assign) and isinstance(node.value, ir.Map) and any(ir.dotted(t) in names for t in node.targets):
+        if (
+            isinstance(node, ir.Assign)
+            and isinstance(node.value, ir.Map)
+            and any(ir.dotted(t) in names for t in node.targets)
+        ):
             found |= members(node.value)
     return found
 
@@ -160,7 +166,9 @@ def _tools(
     engine: Engine, module: Module, value: ir.Node, inside: list[ir.Node], call: ir.Call, bound: set[str]
 ) -> None:
     label = "tools of a call in a loop"
-    if (isinstance(value, ir.Choice) and value.tests) or (isinstance(value, ir.Comp) and any(_sinks.words(t) & bound for g in value.gens for t in g.tests)):
+    if (isinstance(value, ir.Choice) and value.tests) or (
+        isinstance(value, ir.Comp) and any(_sinks.words(t) & bound for g in value.gens for t in g.tests)
+    ):
         report(engine, module, "tool-set-change", value, call, label)
     name = ir.dotted(value)
     for node in inside if name else ():

@@ -32,25 +32,32 @@ SORT_CALLS = frozenset(
     "slices.SortStableFunc Collections.sort Arrays.sort Array.Sort slices.Sorted slices.SortedFunc _.sortBy lodash.sortBy".split()
 )
 _SORT_METHODS = frozenset(
-    "sort sort! sort_by sort_by! sort_by_key sort_unstable sort_unstable_by sort_unstable_by_key sorted toSorted OrderBy "
+    "sort sort! sort_by sort_by! sort_by_key sort_unstable sort_unstable_by sort_unstable_by_key sorted "
+    "toSorted OrderBy "
     "OrderByDescending ThenBy order Order Sort sortBy sortWith sortedBy sortedWith sorted_by sortedBy toSortedMap "
     "toSortedSet sortedDescending sorted_unstable".split()
 )
 _VIEWS = frozenset(
-    "items keys values entries iter iter_mut into_iter Keys Values entrySet keySet stream toList ToList ToArray toArray collect "
-    "to_vec cloned copied clone copy allObjects each_value map flatMap flat_map filter select reject Select Where collect_vec "
+    "items keys values entries iter iter_mut into_iter Keys Values entrySet keySet stream toList ToList "
+    "ToArray toArray collect "
+    "to_vec cloned copied clone copy allObjects each_value map flatMap flat_map filter select reject "
+    "Select Where collect_vec "
     "filterIsInstance toMutableList asSequence toTypedArray to_a parallelStream elements union intersection difference "
-    "symmetric_difference subtract values_mut drain compactMap forEach each each_pair enumerated enumerate lazy rev reversed "
-    "reverse into_values into_keys boxed toSet to_set filter_map mapToObj mapNotNull compact flatten distinct uniq unique "
+    "symmetric_difference subtract values_mut drain compactMap forEach each each_pair enumerated enumerate "
+    "lazy rev reversed "
+    "reverse into_values into_keys boxed toSet to_set filter_map mapToObj mapNotNull compact flatten "
+    "distinct uniq unique "
     "peekable by_ref take skip limit".split()
 )
 _CALLBACK = frozenset(
-    "map flatMap flat_map filter select Select Where reject compactMap forEach each each_pair filter_map mapToObj mapNotNull "
+    "map flatMap flat_map filter select Select Where reject compactMap forEach each each_pair filter_map "
+    "mapToObj mapNotNull "
     "each_with_index each_value collect joinToString for_each forEachIndexed mapIndexed each_with_object ForEach".split()
 )
 _JOIN = frozenset("join joined joinToString Join".split())
 _CLOCK = frozenset(
-    "strftime format isoformat ctime toISOString toString to_string toLocaleString toLocaleDateString toLocaleTimeString "
+    "strftime format isoformat ctime toISOString toString to_string toLocaleString toLocaleDateString "
+    "toLocaleTimeString "
     "toDateString toTimeString toUTCString toJSON Format ToString String to_rfc3339 to_rfc2822 iso8601 to_s formatted "
     "toLocalDate toLocalDateTime ToShortDateString ToLongDateString ToUniversalTime date_naive date dateString".split()
 )
@@ -58,8 +65,10 @@ _DATE_ONLY = frozenset(
     "toDateString toLocaleDateString toLocalDate ToShortDateString ToLongDateString date_naive date date_time_date to_date".split()
 )
 _SAME = frozenset(
-    "String toString ToString to_string to_s build Build into clone as_str as_ref to_owned strip rstrip lstrip trim Trim trimIndent "
-    "trimMargin trimEnd trimStart unwrap expect unwrap_or_default ok lower upper toLowerCase toUpperCase dedent title freeze dup chomp "
+    "String toString ToString to_string to_s build Build into clone as_str as_ref to_owned strip rstrip "
+    "lstrip trim Trim trimIndent "
+    "trimMargin trimEnd trimStart unwrap expect unwrap_or_default ok lower upper toLowerCase toUpperCase "
+    "dedent title freeze dup chomp "
     "squish encode decode display getHostName getHostAddress stripIndent strip_heredoc asString to_string_lossy AsSpan".split()
 )
 _EPOCH = frozenset(
@@ -272,10 +281,8 @@ def _join(engine: Engine, node: ir.Call, receiver: Value, name: str, args: Args)
 def _template(engine: Engine, node: ir.Call, receiver: Value, name: str, args: Args) -> Value | None:
     if not _calls.is_template_call(name) or receiver.kind in ("datetime", "date", "epoch"):
         return None
-    if (
-        receiver.ref is not None
-        or (name in ("invoke", "ainvoke", "assign")
-        and not (receiver.items or receiver.size or receiver.fields))
+    if receiver.ref is not None or (
+        name in ("invoke", "ainvoke", "assign") and not (receiver.items or receiver.size or receiver.fields)
     ):
         return None
     if name == "partial" and not args.named:

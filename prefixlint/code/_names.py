@@ -18,12 +18,14 @@ _WHO = r"(?:system|sys|developer|dev|agent|assistant|base|meta|master|default|co
 _SYSTEM = re.compile(
     rf"^(?:.*_)?(?:{_WHO}_?(?:prompt|instructions?|preamble)s?|(?:system|sys|developer)_?(?:message|msg|text))"
     r"(?:_(?:text|content|str|string|parts?|blocks?|template|header|lines?|prefix))?$"
-    r"|^(?:instructions|preamble|custom_instructions|backstory|systemprompt|sysprompt|prompt_(?:header|prefix|preamble|head))$"
+    r"|^(?:instructions|preamble|custom_instructions|backstory|systemprompt|sysprompt|prompt_(?:header|"
+    r"prefix|preamble|head))$"
 )
 _NOT_PROMPT = re.compile(
     r"(?:^|_)(?:user|human|input|shell|cli|password|passphrase|confirm|query|question|command|cmd|negative|image|"
     r"video|audio|console|terminal|line|readline|interactive|menu|login|repl|token|tokens|last|hash|id|key|"
-    r"permission|approval|choice|selection|yes|no|continue|edit|message)_prompt|(?:^|_)prompt_(?:for|user|yes|until|confirm)"
+    r"permission|approval|choice|selection|yes|no|continue|edit|message)_prompt|(?:^|_)prompt_(?:for|user|"
+    r"yes|until|confirm)"
 )
 _PROMPT = re.compile(r"^(?:.+_)prompt(?:_(?:text|str|string|template))?$")
 _PROMPT_CALL = re.compile(r"^(?:.+_)?prompt(?:_(?:text|str|string|template|header|prefix))?$|^prompt_for_model$")
@@ -42,12 +44,15 @@ _TOOL_TYPE = re.compile(
     r"(?:\[\]\*?|\[|(?:\w+[.:]+)*(?:Vec|List|IList|IReadOnlyList|IEnumerable|ICollection|ArrayList|MutableList|Array|"
     r"ReadonlyArray|Sequence|Iterable|Iterator|list|tuple|Collection|Stream|Flux|AsyncIterator)\s*[<\[])\s*"
     r"(?:[&*]|dyn |\w+[.:]+)*[A-Za-z]*?(?:Tool|FunctionDeclaration|FunctionDefinition)"
-    r"(?:s|Def|Definition|Spec|Param|Schema|Info|Descriptor|Declaration|UnionParam|Union|Config|Description)*(?![A-Za-z0-9_])"
+    r"(?:s|Def|Definition|Spec|Param|Schema|Info|Descriptor|Declaration|UnionParam|Union|Config|"
+    r"Description)*(?![A-Za-z0-9_])"
     r"|^\w*?Tool(?:Def|Definition|Spec|Param|Schema)?\[\]"
 )
 _HISTORY = re.compile(
-    r"^(?:(?:chat|message|messages|conversation|dialog|dialogue|session|full|agent|prior|past|previous|all|llm|api|request)_)?"
-    r"(?:messages|msgs|history|conversation|transcript|turns|contents|dialogue)(?:_(?:history|list|log))?$|^chat_log$|^memory_messages$"
+    r"^(?:(?:chat|message|messages|conversation|dialog|dialogue|session|full|agent|prior|past|previous|all|"
+    r"llm|api|request)_)?"
+    r"(?:messages|msgs|history|conversation|transcript|turns|contents|dialogue)(?:_(?:history|list|log))?$|"
+    r"^chat_log$|^memory_messages$"
 )
 
 SYSTEM_KEYS = frozenset(
@@ -115,17 +120,15 @@ def is_history(name: str) -> bool:
 
 # What a file must contain before names alone count: an SDK, a role, or talk about a model. Searched in lower case.
 EVIDENCE = re.compile(
-    rb"openai|anthropic|litellm|langchain|langgraph|llama_?index|gemini|genai|generativeai|mistralai|cohere|bedrock|dspy|"
+    rb"openai|anthropic|litellm|langchain|langgraph|llama_?index|gemini|genai|generativeai|mistralai|"
+    rb"cohere|bedrock|dspy|"
     rb"haystack\.|pydantic_ai|crewai|autogen[_.\s]|semantic_?kernel|instructor\b|vllm|sglang|chat_template|\bllms?\b|"
     rb"\bgpt-?\d|claude|system_?prompts?|system prompt|systeminstruction|chat_?completions?|[\"']assistant[\"']|"
-    rb"you are (?:a|an|the)\b|tool_?calls?\b|[\"']role[\"']|\brole:|prompt_?caching|[\"']ai[\"']|@ai-sdk|language ?model|"
+    rb"you are (?:a|an|the)\b|tool_?calls?\b|[\"']role[\"']|\brole:|prompt_?caching|[\"']ai[\"']|@ai-sdk|"
+    rb"language ?model|"
     rb"systemmessage|_prompt\b|\bprompt_|[a-z]prompt\b|(?<!user.)\bagents?\b"
 )
-_STEMS = tuple(
-    b"openai anthropic litellm langchain langgraph llama gemini genai generativeai mistral cohere bedrock dspy haystack "
-    b"pydantic_ai crewai autogen semantic instructor vllm sglang chat_ llm gpt claude system assistant tool role prompt "
-    b"'ai' \"ai\" ai-sdk language agent chatcompletion messages model: call_id callid instructions".split()
-) + (b"you are ", b"language model")
+_STEMS = (*tuple(b"openai anthropic litellm langchain langgraph llama gemini genai generativeai mistral cohere bedrock " b"dspy haystack " b"pydantic_ai crewai autogen semantic instructor vllm sglang chat_ llm gpt claude system assistant " b"tool role prompt " b"'ai' \"ai\" ai-sdk language agent chatcompletion messages model: call_id callid instructions".split()), b"you are ", b"language model")
 _ALSO = re.compile(
     rb"call_?id|model: ?[{$%\\#]|\btool_?(?:def|spec)|\[\]tool\b|\btools?\b[^\n]{0,30}\bmap\b|<(?:\w+, ?)?tool\w*>"
 )

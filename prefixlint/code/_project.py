@@ -19,7 +19,8 @@ Load = Callable[[str], bytes | None]
 Listing = Callable[[str], list[str]]
 SIBLINGS = 300  # files of one folder looked at for names that a package shares
 _DEFINED = re.compile(
-    rb"\b(?:func(?:\s*\([^)]*\))?|fn|class|struct|def|interface|object|record|enum|fun|type|static|const|let|var|val)\s+"
+    rb"\b(?:func(?:\s*\([^)]*\))?|fn|class|struct|def|interface|object|record|enum|fun|type|static|const|"
+    rb"let|var|val)\s+"
     rb"(?:self\.)?([A-Za-z_]\w*)|\b([A-Za-z_]\w*)\s*\([^;{}()]*\)\s*\{"
 )
 _EXPORTS = (".ts", ".tsx", ".js", ".jsx", ".mjs", ".mts", "/index.ts", "/index.js", "/index.tsx")

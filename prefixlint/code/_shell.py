@@ -9,6 +9,7 @@ from prefixlint.code import _expr
 from prefixlint.code import _ir as ir
 from prefixlint.code._lang import Source
 from prefixlint.code._values import Value
+from prefixlint.model import Confidence
 
 if TYPE_CHECKING:
     from prefixlint.code._calls import Args
@@ -38,9 +39,8 @@ def run(engine: Engine, node: ir.Call, args: Args) -> Value | None:
     words = " ".join(_words(args.plain))
     for pattern, rule in _COMMANDS:
         if pattern.search(words):
-            confidence = "low" if rule == "list-order" else "high"
-            made = _expr.taint_of(engine, Source(rule, "proc", confidence=confidence), node)  # type: ignore[arg-type]
-            return made
+            confidence: Confidence = "low" if rule == "list-order" else "high"
+            return _expr.taint_of(engine, Source(rule, "proc", confidence=confidence), node)
     return None
 
 

@@ -42,50 +42,65 @@ class Found:
 _RANK = {"low": 0, "medium": 1, "high": 2}
 
 _LLM_CALL = re.compile(
-    r"(?:^|\.)(?:(?:completions?|responses|messages|chat|assistants|threads|runs|conversations|models|message|response)\.(?:create|parse|stream|"
-    r"new|new_streaming|create_and_run|create_and_poll|complete|complete_async|create_streaming|create_async|count_tokens|with_raw_response\.create|send|chat)"
+    r"(?:^|\.)(?:(?:completions?|responses|messages|chat|assistants|threads|runs|conversations|models|"
+    r"message|response)\.(?:create|parse|stream|"
+    r"new|new_streaming|create_and_run|create_and_poll|complete|complete_async|create_streaming|"
+    r"create_async|count_tokens|with_raw_response\.create|send|chat)"
     r"|a?(?:text_)?completion|generate_content(?:_stream|_async)?|start_chat|converse(?:_stream)?|invoke_model\w*|"
-    r"generate_text|stream_text|generate_object|stream_object|apply_chat_template|create_chat_completion\w*|complete_chat\w*|"
-    r"create_message\w*|chat_completions?|create_completion\w*|create_response|stream_chat|achat|chat_stream|create_react_agent|"
-    r"create_agent|create_tool_calling_agent|call_llm|query_llm|ask_llm|call_model|llm_call|get_completion|new_message|messages_stream|"
+    r"generate_text|stream_text|generate_object|stream_object|apply_chat_template|"
+    r"create_chat_completion\w*|complete_chat\w*|"
+    r"create_message\w*|chat_completions?|create_completion\w*|create_response|stream_chat|achat|"
+    r"chat_stream|create_react_agent|"
+    r"create_agent|create_tool_calling_agent|call_llm|query_llm|ask_llm|call_model|llm_call|get_completion|"
+    r"new_message|messages_stream|"
     r"get_response_async|get_chat_message_content\w*|get_streaming_response_async|complete_chat_async)$"
 )
 _LLM_NAME = re.compile(
-    r"(?:^|_)(?:llm|model|chat|chain|client|agent|gpt|claude|gemini|openai|anthropic|lm|engine|generator|completion|pipeline|pipe)(?:_|$|\d)"
+    r"(?:^|_)(?:llm|model|chat|chain|client|agent|gpt|claude|gemini|openai|anthropic|lm|engine|generator|"
+    r"completion|pipeline|pipe)(?:_|$|\d)"
 )
 _LLM_VERB = re.compile(
-    r"^(?:chat|generate|invoke|ainvoke|complete|acomplete|stream|astream|run|predict|apredict|ask|send|respond|batch|call|__call__|send_message|prompt|query)$"
+    r"^(?:chat|generate|invoke|ainvoke|complete|acomplete|stream|astream|run|predict|apredict|ask|send|"
+    r"respond|batch|call|__call__|send_message|prompt|query)$"
 )
 _AGENT = re.compile(r"(?:Agent|Crew|Assistant|GenerativeModel|ChatEngine|Task|ChatBot|LanguageModelSession)$")
 _SYSTEM_CTOR = re.compile(
-    r"^(?:chat_?)?(?:.*_)?(?:system|developer)_?(?:chat_?)?(?:message|prompt|msg)?(?:_(?:param|prompt|template|args|prompt_template|content|chunk))*$"
+    r"^(?:chat_?)?(?:.*_)?(?:system|developer)_?(?:chat_?)?(?:message|prompt|msg)?(?:_(?:param|prompt|"
+    r"template|args|prompt_template|content|chunk))*$"
 )
 _USER_CTOR = re.compile(
     r"^(?:.*_)?(?:human|user)_?(?:chat_?)?(?:message|msg)(?:_(?:param|prompt|template|prompt_template|args))*$"
 )
 _OTHER_CTOR = re.compile(r"^(?:.*_)?(?:ai|assistant|tool|function)_?(?:message|msg)(?:_param)?$")
 _TOOL_CTOR = re.compile(
-    r"^(?:.*_)?(?:tool|structured_tool|function_tool|function_declaration|function_definition|tool_definition|tool_spec|tool_param|function_tool_param)$"
+    r"^(?:.*_)?(?:tool|structured_tool|function_tool|function_declaration|function_definition|"
+    r"tool_definition|tool_spec|tool_param|function_tool_param)$"
 )
 _CALL_ID = frozenset("tool_call_id call_id tool_use_id toolcallid tooluseid".split())
 _CONVERT = re.compile(
-    r"(?:^|_)(?:to|convert|format|serialize|render|as|dump|prepare|replay|rebuild|build|restore|translate|transform|map|normalize|adapt|history)(?:_|$)"
+    r"(?:^|_)(?:to|convert|format|serialize|render|as|dump|prepare|replay|rebuild|build|restore|translate|"
+    r"transform|map|normalize|adapt|history)(?:_|$)"
 )
 _NOT_CONVERT = re.compile(
-    r"(?:^|_)(?:parse|from|response|result|stream|delta|chunk|output|completion|extract|decode|receive|handle|process_response|emit|event)(?:_|$)"
+    r"(?:^|_)(?:parse|from|response|result|stream|delta|chunk|output|completion|extract|decode|receive|"
+    r"handle|process_response|emit|event)(?:_|$)"
 )
 _SETTINGS = frozenset(
     "model max_tokens temperature stream tools top_p max_output_tokens generation_config model_id stop tool_choice inference_config max_completion_tokens".split()
 )
 _ROUTING = frozenset("prompt_cache_key cache_salt cache_key_prefix lora_request".split())
 _COUNTER = re.compile(
-    r"(?:^|_)(?:counter|count|turns?|steps?|iterations?|iters?|rounds?|attempts?|idx|index|i|n|k|seq|sequence|requests?|num|ticks?|calls?|cycles?|epoch|no|number|visits|serial|loops?)(?:_|$)"
+    r"(?:^|_)(?:counter|count|turns?|steps?|iterations?|iters?|rounds?|attempts?|idx|index|i|n|k|seq|"
+    r"sequence|requests?|num|ticks?|calls?|cycles?|epoch|no|number|visits|serial|loops?)(?:_|$)"
 )
 _LABEL = re.compile(
-    r"(?im)(?:^|[\n.>#*\-\s(\[])(?:current |today'?s |local |session |request |generated |run )?(?:date|time|timestamp|now|datetime|date/time|session(?: id)?|request(?: id)?|run(?: id)?|generated(?: at)?|id|uuid|host|user|cwd|working directory)\b[^\n\x00]{0,24}[:=]\W{0,4}\x00"
+    r"(?im)(?:^|[\n.>#*\-\s(\[])(?:current |today'?s |local |session |request |generated |run )?(?:date|"
+    r"time|timestamp|now|datetime|date/time|session(?: id)?|request(?: id)?|run(?: id)?|generated(?: at)?|"
+    r"id|uuid|host|user|cwd|working directory)\b[^\n\x00]{0,24}[:=]\W{0,4}\x00"
 )
 _TALK = re.compile(
-    r"(?im)\bmodel\s*[:=]|\bassistant\b|^you are\b|\bagents?\b|knowledge cutoff|\bllm\b|conversation|\btools?\s*:|instructions|your role|the user"
+    r"(?im)\bmodel\s*[:=]|\bassistant\b|^you are\b|\bagents?\b|knowledge cutoff|\bllm\b|conversation|"
+    r"\btools?\s*:|instructions|your role|the user"
 )
 _TERMINAL = re.compile(r"(?i)\bpress (?:enter|any|\[)|\[y/n\]|\(y/n\)|[>$%] ?$")
 _VOLATILE = frozenset(
@@ -232,7 +247,7 @@ def fire(
     order = {"tools": 0, "setting": 1, "system": 2}
     laid = [(part, value, flatten(value)) for part, value in sorted(parts, key=lambda p: order.get(p[0], 3))]
     before = engine.outer_before
-    for i, (part, value, flat) in enumerate(laid):
+    for i, (part, _value, flat) in enumerate(laid):
         is_cached = any(later.marked for _, _, later in laid[i + 1 :])
         for taint in flat.taints:
             has_marker = flat.marked and not taint.cached
@@ -281,7 +296,13 @@ def named(engine: Engine, name: str, value: Value, node: ir.Node) -> None:
         return
     flat = flatten(value)
     kept = Value(
-        tuple(t for t in flat.taints if (t.detail != "order" or part != "tools") and not t.loop), HOLE, flat.size
+        tuple(
+            t
+            for t in flat.taints
+            if (t.detail != "order" or part != "tools") and not t.loop and not _is_bare_json(t, flat)
+        ),
+        HOLE,
+        flat.size,
     )
     if part == "tools":
         if value.text is not None and value.size and value.items is None:
@@ -302,11 +323,18 @@ def named(engine: Engine, name: str, value: Value, node: ir.Node) -> None:
     fire(engine, [(part, kept)], node, name, "medium")
 
 
+def _is_bare_json(taint: Taint, flat: Flat) -> bool:
+    # A function that only serialises what it is given says nothing about how that is built.
+    return taint.rule == "key-order" and taint.confidence == "low" and flat.size < SHORT_REST
+
+
 def keyed(engine: Engine, base: Value, key: str, value: Value, node: ir.Node) -> None:
     """See ``mapping[key] = value``: the mapping may be a request or a message."""
     spelled = _names.snake(key)
     if spelled in _names.SYSTEM_KEYS and engine.module.has_evidence:
-        fire(engine, [("system", value)], node, f"[{key!r}]")
+        flat = flatten(value)
+        kept = tuple(t for t in flat.taints if not _is_bare_json(t, flat))
+        fire(engine, [("system", value if flat.marked else Value(kept, HOLE, flat.size))], node, f"[{key!r}]")
     elif base.fields is not None and spelled in ("system", "messages", "tools", "content"):
         if spelled == "content" and _role(base.fields) == "system":
             message(engine, value, node, "system message")
@@ -660,13 +688,16 @@ def returned(engine: Engine, func: ir.Func, value: Value) -> None:
         fire(engine, [("system", value)], func, f"text returned by {func.name}", "medium")
 
 
+def _counts(taint: Taint, flat: Flat) -> bool:
+    is_untouched = taint.fix == "container" and taint.wrap is None  # a set that is returned as it is
+    return not taint.loop and bool(taint.place.path) and not is_untouched and not _is_bare_json(taint, flat)
+
+
 def _fire_returned(engine: Engine, func: ir.Func, value: Value, part: str) -> None:
     flat = flatten(value)
     if not flat.taints:
         return
-    taints = tuple(
-        t for t in flat.taints if not t.loop and t.place.path and not (t.fix == "container" and t.wrap is None)
-    )
+    taints = tuple(t for t in flat.taints if _counts(t, flat))
     if (
         part == "tools"
         and engine.module.lang.unordered_types
@@ -712,8 +743,7 @@ def _pending_order(engine: Engine) -> None:
             and (value.taints or value.unordered)
             and value.items is not None
             and value.fields is None
-        ):
-            if _part_of_name(engine, name) == "tools":
-                orders = tuple(t for t in value.taints if t.detail == "order" and not t.loop)
-                if orders:
-                    fire(engine, [("tools", Value(orders, HOLE))], engine.frame.func or ir.Node(0, 0), name, "medium")
+        ) and _part_of_name(engine, name) == "tools":
+            orders = tuple(t for t in value.taints if t.detail == "order" and not t.loop)
+            if orders:
+                fire(engine, [("tools", Value(orders, HOLE))], engine.frame.func or ir.Node(0, 0), name, "medium")

@@ -14,7 +14,9 @@ SUFFIXES = (".cs",)
 PACKAGE = "tree_sitter_c_sharp"
 
 UNORDERED = re.compile(
-    r"^(?:System\.Collections\.(?:Generic|Concurrent)\.)?(?:I?ReadOnly)?(?:Concurrent)?(?:Frozen)?(?:I?Dictionary|HashSet|ISet|Hashtable|ConcurrentBag|ImmutableDictionary|ImmutableHashSet|FrozenSet)\b"
+    r"^(?:System\.Collections\.(?:Generic|"
+    r"Concurrent)\.)?(?:I?ReadOnly)?(?:Concurrent)?(?:Frozen)?(?:I?Dictionary|HashSet|ISet|Hashtable|"
+    r"ConcurrentBag|ImmutableDictionary|ImmutableHashSet|FrozenSet)\b"
 )
 LANG = Lang(
     name="csharp",
@@ -22,14 +24,20 @@ LANG = Lang(
         """
 uuid kind=uuid: Guid.NewGuid Guid.CreateVersion7
 epoch kind=epoch: Stopwatch.GetTimestamp
-random-id kind=random: Random.Next Shared.Next random.Next rng.Next Random.Shared.Next Shared.NextInt64 new:Random().Next
-random-id: Path.GetRandomFileName RandomNumberGenerator.GetHexString RandomNumberGenerator.GetInt32 RandomNumberGenerator.GetBytes Ulid.NewUlid ObjectId.GenerateNewId .GetHashCode
+random-id kind=random: Random.Next Shared.Next random.Next rng.Next Random.Shared.Next Shared.NextInt64
+random-id kind=random: new:Random().Next
+random-id: Path.GetRandomFileName RandomNumberGenerator.GetHexString RandomNumberGenerator.GetInt32
+random-id: RandomNumberGenerator.GetBytes Ulid.NewUlid ObjectId.GenerateNewId .GetHashCode
 list-order kind=random: Shared.Shuffle Random.Shuffle Shared.GetItems
-timestamp kind=datetime: TimeProvider.System.GetUtcNow System.GetUtcNow timeProvider.GetUtcNow SystemClock.Instance.GetCurrentInstant
+timestamp kind=datetime: TimeProvider.System.GetUtcNow System.GetUtcNow timeProvider.GetUtcNow
+timestamp kind=datetime: SystemClock.Instance.GetCurrentInstant
 cwd-or-env: Directory.GetCurrentDirectory Environment.GetEnvironmentVariables
 user-or-host: Dns.GetHostName WindowsIdentity.GetCurrent
 temp-path: Path.GetTempPath Path.GetTempFileName Directory.CreateTempSubdirectory
-list-order kind=listing: Directory.GetFiles Directory.EnumerateFiles Directory.GetDirectories Directory.EnumerateDirectories Directory.GetFileSystemEntries Directory.EnumerateFileSystemEntries .GetFiles .EnumerateFiles .EnumerateFileSystemInfos
+list-order kind=listing: Directory.GetFiles Directory.EnumerateFiles Directory.GetDirectories
+list-order kind=listing: Directory.EnumerateDirectories Directory.GetFileSystemEntries
+list-order kind=listing: Directory.EnumerateFileSystemEntries .GetFiles .EnumerateFiles
+list-order kind=listing: .EnumerateFileSystemInfos
 """
     ),
     members=table(

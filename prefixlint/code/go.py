@@ -19,8 +19,10 @@ LANG = Lang(
 timestamp kind=datetime: time.Now
 epoch: time.Since
 uuid kind=uuid: uuid.New uuid.NewString uuid.NewRandom uuid.NewUUID uuid.NewV4 uuid.NewV7 uuid.Must
-random-id: xid.New ulid.Make ulid.New ksuid.New shortuuid.New gonanoid.New nanoid.New cuid.New os.Getpid syscall.Getpid os.Getppid
-random-id kind=random: rand.Int rand.Intn rand.IntN rand.Int63 rand.Int31 rand.Int63n rand.Float64 rand.Uint32 rand.Uint64 rand.Int64 rand.N rand.Text
+random-id: xid.New ulid.Make ulid.New ksuid.New shortuuid.New gonanoid.New nanoid.New cuid.New os.Getpid
+random-id: syscall.Getpid os.Getppid
+random-id kind=random: rand.Int rand.Intn rand.IntN rand.Int63 rand.Int31 rand.Int63n rand.Float64
+random-id kind=random: rand.Uint32 rand.Uint64 rand.Int64 rand.N rand.Text
 list-order kind=random: rand.Perm
 user-or-host: os.Hostname user.Current os.Getuid os.UserHomeDir
 cwd-or-env: os.Getwd os.Environ

@@ -13,20 +13,25 @@ SUFFIXES = (".java",)
 PACKAGE = "tree_sitter_java"
 
 UNORDERED = re.compile(
-    r"^(?:java\.util\.)?(?:concurrent\.)?(?:Mutable)?(?:HashMap|HashSet|ConcurrentHashMap|Hashtable|IdentityHashMap|WeakHashMap|ConcurrentMap)\b"
+    r"^(?:java\.util\.)?(?:concurrent\.)?(?:Mutable)?(?:HashMap|HashSet|ConcurrentHashMap|Hashtable|"
+    r"IdentityHashMap|WeakHashMap|ConcurrentMap)\b"
 )
 CALLS = table(
     """
-timestamp kind=datetime: LocalDateTime.now ZonedDateTime.now OffsetDateTime.now Instant.now LocalTime.now Clock.systemUTC Calendar.getInstance System.now
+timestamp kind=datetime: LocalDateTime.now ZonedDateTime.now OffsetDateTime.now Instant.now LocalTime.now
+timestamp kind=datetime: Clock.systemUTC Calendar.getInstance System.now
 timestamp kind=datetime when=bare: new:Date Date
 date kind=date: LocalDate.now
 epoch kind=epoch: System.currentTimeMillis System.nanoTime
 uuid kind=uuid: UUID.randomUUID Generators.timeBasedGenerator Uuid.random
-random-id: ProcessHandle.current RandomStringUtils.randomAlphanumeric RandomStringUtils.random UlidCreator.getUlid ObjectId.get NanoIdUtils.randomNanoId new:ObjectId System.identityHashCode
-random-id kind=random: Math.random ThreadLocalRandom.current Random.nextInt random.nextInt random.nextLong Random.nextLong rnd.nextInt rand.nextInt
+random-id: ProcessHandle.current RandomStringUtils.randomAlphanumeric RandomStringUtils.random
+random-id: UlidCreator.getUlid ObjectId.get NanoIdUtils.randomNanoId new:ObjectId System.identityHashCode
+random-id kind=random: Math.random ThreadLocalRandom.current Random.nextInt random.nextInt random.nextLong
+random-id kind=random: Random.nextLong rnd.nextInt rand.nextInt
 list-order kind=random: Collections.shuffle
 user-or-host: InetAddress.getLocalHost InetAddress.getHostName
-temp-path: Files.createTempFile Files.createTempDirectory File.createTempFile createTempFile createTempDirectory
+temp-path: Files.createTempFile Files.createTempDirectory File.createTempFile createTempFile
+temp-path: createTempDirectory
 list-order kind=listing: Files.list Files.walk Files.newDirectoryStream .listFiles .listDirectoryEntries
 """
 )

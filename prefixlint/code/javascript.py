@@ -16,17 +16,22 @@ LANG = Lang(
     name="javascript",
     calls=table(
         """
-timestamp kind=datetime when=bare: new:Date Date dayjs moment DateTime.now DateTime.local DateTime.utc moment.utc dayjs.utc Now.instant Now.zonedDateTimeISO Now.plainDateTimeISO
+timestamp kind=datetime when=bare: new:Date Date dayjs moment DateTime.now DateTime.local DateTime.utc
+timestamp kind=datetime when=bare: moment.utc dayjs.utc Now.instant Now.zonedDateTimeISO
+timestamp kind=datetime when=bare: Now.plainDateTimeISO
 date kind=date: Now.plainDateISO
 epoch kind=epoch: Date.now performance.now process.hrtime hrtime.bigint process.uptime
 uuid kind=uuid: crypto.randomUUID randomUUID uuidv4 uuid.v4 uuid.v1 uuid.v7 uuidv7 uuidv1 v4 v1 v7 uuid
-random-id: nanoid ulid cuid cuid2.createId createId customAlphabet crypto.randomBytes randomBytes crypto.getRandomValues crypto.randomInt randomInt hyperid shortid.generate ObjectId new:ObjectId
+random-id: nanoid ulid cuid cuid2.createId createId customAlphabet crypto.randomBytes randomBytes
+random-id: crypto.getRandomValues crypto.randomInt randomInt hyperid shortid.generate ObjectId new:ObjectId
 random-id kind=random: Math.random _.random lodash.random faker.string.uuid
 list-order kind=random: _.shuffle _.sampleSize _.sample lodash.shuffle
 user-or-host: os.hostname os.userInfo os.homedir hostname userInfo homedir
 cwd-or-env: process.cwd cwd Deno.cwd
-temp-path: os.tmpdir tmpdir fs.mkdtempSync fs.mkdtemp mkdtemp mkdtempSync tmp.dirSync tmp.fileSync tempy.directory
-list-order kind=listing: fs.readdirSync fs.readdir fsp.readdir promises.readdir readdirSync readdir glob.sync globSync fg.sync fg.glob fastGlob.sync globby glob fg
+temp-path: os.tmpdir tmpdir fs.mkdtempSync fs.mkdtemp mkdtemp mkdtempSync tmp.dirSync tmp.fileSync
+temp-path: tempy.directory
+list-order kind=listing: fs.readdirSync fs.readdir fsp.readdir promises.readdir readdirSync readdir
+list-order kind=listing: glob.sync globSync fg.sync fg.glob fastGlob.sync globby glob fg
 image-reencode medium: .toDataURL
 """
     ),

@@ -22,7 +22,8 @@ timestamp kind=datetime: Time.now DateTime.now Time.current Time.zone.now zone.n
 date kind=date: Date.today Date.current zone.today
 epoch kind=epoch: Process.clock_gettime
 uuid kind=uuid: SecureRandom.uuid SecureRandom.uuid_v7 SecureRandom.uuid_v4 Digest.uuid
-random-id: SecureRandom.hex SecureRandom.alphanumeric SecureRandom.random_number SecureRandom.urlsafe_base64 SecureRandom.base64 Process.pid ULID.generate Nanoid.generate BSON.ObjectId.new .object_id
+random-id: SecureRandom.hex SecureRandom.alphanumeric SecureRandom.random_number SecureRandom.urlsafe_base64
+random-id: SecureRandom.base64 Process.pid ULID.generate Nanoid.generate BSON.ObjectId.new .object_id
 random-id kind=random: rand Random.rand Kernel.rand
 list-order kind=random: .shuffle .sample
 user-or-host: Socket.gethostname Etc.getlogin Etc.getpwuid Dir.home

@@ -16,20 +16,24 @@ LANG = Lang(
     name="rust",
     calls=table(
         """
-timestamp kind=datetime: Utc.now Local.now OffsetDateTime.now_utc OffsetDateTime.now_local Zoned.now Timestamp.now DateTime.now
+timestamp kind=datetime: Utc.now Local.now OffsetDateTime.now_utc OffsetDateTime.now_local Zoned.now
+timestamp kind=datetime: Timestamp.now DateTime.now
 date kind=date: Utc.today Local.today
 epoch kind=epoch: SystemTime.now Instant.now UNIX_EPOCH.elapsed
 uuid kind=uuid: Uuid.new_v4 Uuid.now_v7 Uuid.now_v1 Uuid.now_v6
 random-id: Ulid.new nanoid.nanoid nanoid cuid2.create_id process.id thread.current ObjectId.new
-random-id kind=random: rand.random random rng.gen rng.random rng.gen_range rng.random_range thread_rng().gen rng().random fastrand.u32 fastrand.u64 fastrand.usize Alphanumeric.sample_string
-user-or-host: hostname.get gethostname whoami.username whoami.hostname whoami.devicename whoami.realname gethostname.gethostname dirs.home_dir home_dir
+random-id kind=random: rand.random random rng.gen rng.random rng.gen_range rng.random_range thread_rng().gen
+random-id kind=random: rng().random fastrand.u32 fastrand.u64 fastrand.usize Alphanumeric.sample_string
+user-or-host: hostname.get gethostname whoami.username whoami.hostname whoami.devicename whoami.realname
+user-or-host: gethostname.gethostname dirs.home_dir home_dir
 cwd-or-env: env.current_dir current_dir env.vars
 temp-path: env.temp_dir tempfile.tempdir TempDir.new tempfile.tempfile NamedTempFile.new tempdir
 list-order kind=listing: fs.read_dir read_dir glob.glob WalkDir.new
 """
     ),
     unordered_types=re.compile(
-        r"^(?:&(?:'\w+ )?(?:mut )?)?(?:(?:Arc|Rc|Box|RwLock|Mutex)<)*(?:std::collections::|collections::)?(?:Hash(?:Map|Set)|DashMap|DashSet|FxHashMap|FxHashSet|AHashMap)\b"
+        r"^(?:&(?:'\w+ )?(?:mut )?)?(?:(?:Arc|Rc|Box|RwLock|Mutex)<)*(?:std::collections::|"
+        r"collections::)?(?:Hash(?:Map|Set)|DashMap|DashSet|FxHashMap|FxHashSet|AHashMap)\b"
     ),
     unordered_calls=frozenset(
         "HashMap.new HashSet.new HashMap.from HashSet.from HashMap.with_capacity HashSet.with_capacity HashMap.default DashMap.new HashSet.from_iter HashMap.from_iter".split()
@@ -284,7 +288,7 @@ class _Rust(Lowerer):
         root = parser(PACKAGE).parse(head + inner + b");}").root_node
         again = _Rust(self.data, tree.start_byte + 1 - len(head) + self.delta)
         call = _first(root, "arguments")
-        return again.exprs([c for c in again.named(call)]) if call is not None else []
+        return again.exprs(list(again.named(call))) if call is not None else []
 
     def formatted(self, node: Syntax, args: list[ir.Node]) -> ir.Node:
         """Lower ``format!("a {} {name}", value)`` to glued text."""

@@ -22,7 +22,8 @@ timestamp kind=datetime: Date.now DispatchTime.now
 epoch kind=epoch: CFAbsoluteTimeGetCurrent Date().timeIntervalSince1970
 uuid kind=uuid when=bare: UUID NSUUID CFUUIDCreate
 random-id: ProcessInfo.processInfo.processIdentifier getpid
-random-id kind=random: Int.random Double.random UInt64.random UInt32.random Bool.random arc4random arc4random_uniform
+random-id kind=random: Int.random Double.random UInt64.random UInt32.random Bool.random arc4random
+random-id kind=random: arc4random_uniform
 list-order kind=random: .shuffled .randomElement
 user-or-host: NSUserName NSFullUserName NSHomeDirectory Host.current gethostname
 temp-path: NSTemporaryDirectory
@@ -32,7 +33,8 @@ list-order kind=listing: .contentsOfDirectory .enumerator .subpathsOfDirectory .
     members=table(
         """
 timestamp kind=datetime: Date.now
-user-or-host: processInfo.hostName processInfo.userName processInfo.fullUserName FileManager.default.homeDirectoryForCurrentUser
+user-or-host: processInfo.hostName processInfo.userName processInfo.fullUserName
+user-or-host: FileManager.default.homeDirectoryForCurrentUser
 random-id: processInfo.processIdentifier processInfo.globallyUniqueString
 cwd-or-env: default.currentDirectoryPath
 cwd-or-env kind=environ: processInfo.environment
@@ -191,7 +193,7 @@ class _Swift(Lowerer):
         return self.func(node, "init", params, self.statements(self.field(node, "body")))
 
     def param(self, node: Syntax) -> ir.Param:
-        names = [c for c in node.children_by_field_name("name")]
+        names = list(node.children_by_field_name("name"))
         name = self.text(names[0]) if names else ""
         return ir.Param(name, None, self.text(names[1]) if len(names) > 1 else "")
 

@@ -53,7 +53,7 @@ def check_source(path: str, data: bytes, options: SourceOptions | Config | None 
     """
     if isinstance(options, Config):
         options = SourceOptions(dict.fromkeys(options.prompt_sinks, "system"))
-    yield from _shared_run(options or SourceOptions()).file(path, data)
+    yield from _shared_run(options or SourceOptions(), path, data).file(path, data)
 
 
 def check_sources(paths: Sequence[str], options: SourceOptions | None = None) -> Iterator[Finding | InputError]:
@@ -99,11 +99,13 @@ def _chunk(paths: list[str], options: SourceOptions) -> list[Finding | InputErro
 _runs: dict[str, _Run] = {}
 
 
-def _shared_run(options: SourceOptions) -> _Run:
-    # One run for each process and set of names: a helper module is then read once for all its users.
+def _shared_run(options: SourceOptions, path: str, data: bytes) -> _Run:
+    # One run for each process and set of names: a helper module is then read once for all its users. A file that
+    # comes again with other bytes means an editor: what was read before may be stale.
     key = repr(options)
     run = _runs.get(key)
-    if run is None or len(run.project.modules) > KEPT:
+    known = run.project.modules.get(path.replace(os.sep, "/")) if run is not None else None
+    if run is None or len(run.project.modules) > KEPT or (known is not None and known.data != data):
         _runs.clear()
         _load.cache_clear()
         run = _runs[key] = _Run(options)

@@ -363,9 +363,8 @@ def _unordered(engine: Engine, node: ir.Node, args: Args) -> Value:
 def _special(engine: Engine, node: ir.Call, path: str, method: str, receiver: Value | None, args: Args) -> Value | None:
     lang = engine.module.lang
     tail2 = ".".join(path.split(".")[-2:])
-    if method in lang.unordered_calls or tail2 in lang.unordered_calls:
-        if "." not in path or tail2 in lang.unordered_calls:
-            return _unordered(engine, node, args)
+    if tail2 in lang.unordered_calls or (method in lang.unordered_calls and "." not in path):
+        return _unordered(engine, node, args)
     if (
         path in lang.json_calls
         or tail2 in lang.json_calls
@@ -435,7 +434,8 @@ _ROLE_CALLS = {
     **dict.fromkeys(("from_assistant", "fromAssistant", "ofAssistant", "assistant"), "Assistant"),
 }
 _TEMPLATES = frozenset(
-    "from_messages from_template from_string fromTemplate fromMessages PromptTemplate ChatPromptTemplate Template compile".split()
+    "from_messages from_template from_string fromTemplate fromMessages PromptTemplate "
+    "ChatPromptTemplate Template compile".split()
 )
 
 

@@ -145,8 +145,8 @@ class Engine:
     loops: list[Active] = field(default_factory=list)
     memo: dict[Any, Any] = field(default_factory=dict)
     summaries: dict[Any, Any] = field(default_factory=dict)
-    increments: dict[int, set[str]] = field(default_factory=dict)
-    marks: dict[int, str] = field(default_factory=dict)
+    increments: dict[ir.Node, set[str]] = field(default_factory=dict)
+    marks: dict[ir.Node, str] = field(default_factory=dict)
     budget: int = BUDGET
     outer_before: int = 0
     is_tail: bool = False

@@ -6,7 +6,7 @@ import ast
 import re
 
 from prefixlint.code import _sinks
-from prefixlint.model import Edit, Fix
+from prefixlint.model import Edit, Fix, Trust
 
 _SHOW = {
     "timestamp": "format the date only, or move the clock into the last user message",
@@ -32,12 +32,12 @@ def fix(item: _sinks.Found, data: bytes) -> Fix:
         made = _sort_keys(data, taint.place.start, taint.place.end)
         if made is not None:
             return Fix("sort the keys", "safe", (made,))
-    if item.rule in ("list-order", "tool-order") and taint.wrap is not None and taint.wrap.path.endswith(".py"):
-        if taint.wrap.path == taint.place.path and item.rule == "list-order":
-            trust = "safe" if taint.fix == "listing" else "unsafe"
-            edits = _wrapped(data, taint.wrap.start, taint.wrap.end)
-            if edits is not None:
-                return Fix("sort the items", trust, edits)  # type: ignore[arg-type]
+    wrap = taint.wrap
+    if item.rule == "list-order" and wrap is not None and wrap.path == taint.place.path and wrap.path.endswith(".py"):
+        trust: Trust = "safe" if taint.fix == "listing" else "unsafe"
+        edits = _wrapped(data, wrap.start, wrap.end)
+        if edits is not None:
+            return Fix("sort the items", trust, edits)
     return Fix(_SHOW.get(item.rule, "make it stable, or move it behind the stable part"), "display")
 
 

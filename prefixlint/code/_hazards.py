@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     from prefixlint.code._engine import Engine, Module
 
 _MUTATE = frozenset(
-    "append insert extend remove pop clear push unshift splice shift add Add Remove delete retain reverse push_back addAll removeAt removeIf removeFirst".split()
+    "append insert extend remove pop clear push unshift splice shift add Add Remove delete retain "
+    "reverse push_back addAll removeAt removeIf removeFirst".split()
 )
 _FRONT_CUT = frozenset("popleft shift removeFirst pop_front RemoveAt removeAt drain remove_first".split())
 _PARAMS = frozenset(
-    "tool_choice thinking reasoning_effort reasoning parallel_tool_calls response_format tool_config effort output_config thinking_config".split()
+    "tool_choice thinking reasoning_effort reasoning parallel_tool_calls response_format tool_config "
+    "effort output_config thinking_config".split()
 )
 _VARYING = re.compile(
     r"(?:^|_)(?:i|n|idx|index|turns?|steps?|iterations?|rounds?|attempts?|query|question|message|msg|user|"

@@ -29,7 +29,8 @@ _EXTEND = frozenset("extend addAll add_all AddRange concat extend_from_slice".sp
 SORTERS = frozenset("sorted natsorted sortBy sort_by orderBy sortedBy".split())
 SORT_CALLS = frozenset(
     "sort.Strings sort.Slice sort.SliceStable sort.Sort sort.Stable sort.Ints slices.Sort slices.SortFunc "
-    "slices.SortStableFunc Collections.sort Arrays.sort Array.Sort slices.Sorted slices.SortedFunc _.sortBy lodash.sortBy".split()
+    "slices.SortStableFunc Collections.sort Arrays.sort Array.Sort slices.Sorted slices.SortedFunc "
+    "_.sortBy lodash.sortBy".split()
 )
 _SORT_METHODS = frozenset(
     "sort sort! sort_by sort_by! sort_by_key sort_unstable sort_unstable_by sort_unstable_by_key sorted "
@@ -52,7 +53,8 @@ _VIEWS = frozenset(
 _CALLBACK = frozenset(
     "map flatMap flat_map filter select Select Where reject compactMap forEach each each_pair filter_map "
     "mapToObj mapNotNull "
-    "each_with_index each_value collect joinToString for_each forEachIndexed mapIndexed each_with_object ForEach".split()
+    "each_with_index each_value collect joinToString for_each forEachIndexed mapIndexed "
+    "each_with_object ForEach".split()
 )
 _JOIN = frozenset("join joined joinToString Join".split())
 _CLOCK = frozenset(
@@ -62,14 +64,16 @@ _CLOCK = frozenset(
     "toLocalDate toLocalDateTime ToShortDateString ToLongDateString ToUniversalTime date_naive date dateString".split()
 )
 _DATE_ONLY = frozenset(
-    "toDateString toLocaleDateString toLocalDate ToShortDateString ToLongDateString date_naive date date_time_date to_date".split()
+    "toDateString toLocaleDateString toLocalDate ToShortDateString ToLongDateString date_naive date "
+    "date_time_date to_date".split()
 )
 _SAME = frozenset(
     "String toString ToString to_string to_s build Build into clone as_str as_ref to_owned strip rstrip "
     "lstrip trim Trim trimIndent "
     "trimMargin trimEnd trimStart unwrap expect unwrap_or_default ok lower upper toLowerCase toUpperCase "
     "dedent title freeze dup chomp "
-    "squish encode decode display getHostName getHostAddress stripIndent strip_heredoc asString to_string_lossy AsSpan".split()
+    "squish encode decode display getHostName getHostAddress stripIndent strip_heredoc asString "
+    "to_string_lossy AsSpan".split()
 )
 _EPOCH = frozenset(
     "timestamp timestamp_millis timestamp_nanos getTime valueOf Unix UnixNano UnixMilli getEpochSecond toEpochMilli "

@@ -128,7 +128,13 @@ EVIDENCE = re.compile(
     rb"language ?model|"
     rb"systemmessage|_prompt\b|\bprompt_|[a-z]prompt\b|(?<!user.)\bagents?\b"
 )
-_STEMS = (*tuple(b"openai anthropic litellm langchain langgraph llama gemini genai generativeai mistral cohere bedrock " b"dspy haystack " b"pydantic_ai crewai autogen semantic instructor vllm sglang chat_ llm gpt claude system assistant " b"tool role prompt " b"'ai' \"ai\" ai-sdk language agent chatcompletion messages model: call_id callid instructions".split()), b"you are ", b"language model")
+_STEMS = (
+    *b"openai anthropic litellm langchain langgraph llama gemini genai generativeai mistral cohere".split(),
+    *b"bedrock dspy haystack pydantic_ai crewai autogen semantic instructor vllm sglang chat_ llm gpt claude".split(),
+    *b"system assistant tool role prompt 'ai' \"ai\" ai-sdk language agent chatcompletion".split(),
+    *b"messages model: call_id callid".split(),
+    *(b"instructions", b"you are ", b"language model"),
+)
 _ALSO = re.compile(
     rb"call_?id|model: ?[{$%\\#]|\btool_?(?:def|spec)|\[\]tool\b|\btools?\b[^\n]{0,30}\bmap\b|<(?:\w+, ?)?tool\w*>"
 )

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 CALLS = frozenset(
     "subprocess.run subprocess.check_output subprocess.Popen subprocess.getoutput subprocess.getstatusoutput os.popen "
     "exec.Command exec.CommandContext Command.new child_process.execSync child_process.exec Process.Start "
-    "Open3.capture2 Open3.capture3 IO.popen Runtime.exec asyncio.create_subprocess_exec asyncio.create_subprocess_shell".split()
+    "Open3.capture2 Open3.capture3 IO.popen Runtime.exec asyncio.create_subprocess_exec "
+    "asyncio.create_subprocess_shell".split()
 )
 METHODS = frozenset("check_output execSync execFileSync spawnSync execaSync execa getoutput `".split())
 

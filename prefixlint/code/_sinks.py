@@ -86,7 +86,8 @@ _NOT_CONVERT = re.compile(
     r"handle|process_response|emit|event)(?:_|$)"
 )
 _SETTINGS = frozenset(
-    "model max_tokens temperature stream tools top_p max_output_tokens generation_config model_id stop tool_choice inference_config max_completion_tokens".split()
+    "model max_tokens temperature stream tools top_p max_output_tokens generation_config model_id stop "
+    "tool_choice inference_config max_completion_tokens".split()
 )
 _ROUTING = frozenset("prompt_cache_key cache_salt cache_key_prefix lora_request".split())
 _COUNTER = re.compile(
@@ -127,9 +128,9 @@ def is_counter(name: str) -> bool:
 
 def incremented(engine: Engine, node: ir.Loop | ir.Class) -> set[str]:
     """List the names that are increased by one somewhere in a loop or class."""
-    found = engine.increments.get(id(node))
+    found = engine.increments.get(node)
     if found is None:
-        found = engine.increments[id(node)] = _incremented(node.body)
+        found = engine.increments[node] = _incremented(node.body)
     return found
 
 
@@ -562,7 +563,8 @@ def _described(engine: Engine, node: ir.Call, method: str, args: Args) -> None:
 
 
 _FLUENT = frozenset(
-    "system system_prompt default_system with_system_message system_message with_system_prompt set_system_prompt with_instructions set_instructions system_instruction preamble".split()
+    "system system_prompt default_system with_system_message system_message with_system_prompt "
+    "set_system_prompt with_instructions set_instructions system_instruction preamble".split()
 )
 
 
@@ -669,7 +671,7 @@ def decorated(engine: Engine, func: ir.Func, decorator: ir.Node, value: Value) -
     path = ir.dotted(decorator).replace("()", "")
     part = _DECORATED.get(path.rsplit(".", 1)[-1])
     if part and ("." in path or part == "system"):
-        engine.marks[id(func)] = part
+        engine.marks[func] = part
 
 
 def returned(engine: Engine, func: ir.Func, value: Value) -> None:
@@ -677,7 +679,7 @@ def returned(engine: Engine, func: ir.Func, value: Value) -> None:
     _pending_order(engine)
     if value is UNKNOWN or engine.is_tail:
         return
-    part = engine.marks.get(id(func)) or engine.options.names.get(func.name, "")
+    part = engine.marks.get(func) or engine.options.names.get(func.name, "")
     if not part and engine.module.has_evidence:
         part = _names.builds(func.name)
     if not part and func.returns and _names.is_tool_type(func.returns):

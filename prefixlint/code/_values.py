@@ -12,7 +12,8 @@ HOLE = "\x00"  # stands for any run-time piece in a known text
 TEXT_LIMIT = 6000  # characters of text kept for templates and label words; ``size`` goes on counting
 OBJECT_TEXT = frozenset("content text parts description".split())
 NO_TEXT = frozenset(
-    "id timestamp created created_at createdAt time at metadata run_id uuid trace_id session_id usage run_uuid message_id".split()
+    "id timestamp created created_at createdAt time at metadata run_id uuid trace_id session_id usage "
+    "run_uuid message_id".split()
 )
 STEPS_LIMIT = 12
 LOUD_SIZE = 400  # an imported SHOUTY_PROMPT constant of unknown text counts as this many static characters

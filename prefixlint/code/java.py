@@ -40,7 +40,8 @@ LANG = Lang(
     calls=CALLS,
     unordered_types=UNORDERED,
     unordered_calls=frozenset(
-        "HashMap HashSet ConcurrentHashMap Hashtable IdentityHashMap Set.of Map.of Map.ofEntries Set.copyOf Map.copyOf Collectors.toSet Collectors.toMap".split()
+        "HashMap HashSet ConcurrentHashMap Hashtable IdentityHashMap Set.of Map.of Map.ofEntries "
+        "Set.copyOf Map.copyOf Collectors.toSet Collectors.toMap".split()
     ),
     json_calls=frozenset({".writeValueAsString", ".toJson"}),
     json_safe=re.compile(r"ORDER_MAP_ENTRIES_BY_KEYS"),

@@ -36,7 +36,8 @@ list-order kind=listing: fs.read_dir read_dir glob.glob WalkDir.new
         r"collections::)?(?:Hash(?:Map|Set)|DashMap|DashSet|FxHashMap|FxHashSet|AHashMap)\b"
     ),
     unordered_calls=frozenset(
-        "HashMap.new HashSet.new HashMap.from HashSet.from HashMap.with_capacity HashSet.with_capacity HashMap.default DashMap.new HashSet.from_iter HashMap.from_iter".split()
+        "HashMap.new HashSet.new HashMap.from HashSet.from HashMap.with_capacity HashSet.with_capacity "
+        "HashMap.default DashMap.new HashSet.from_iter HashMap.from_iter".split()
     ),
     json_calls=frozenset(
         {"serde_json.to_string", "serde_json.to_string_pretty", "serde_json.to_value", "serde_json.to_vec"}

@@ -237,11 +237,9 @@ class _Swift(Lowerer):
             # "a" + f(x): the grammar reads the sum as the function that is called
             left = self.lower(self.field(parts[0], "lhs"))
             right = self.called(self.field(parts[0], "rhs"), parts[1:], place)
-            known = (
-                left.parts
-                if isinstance(left, ir.Concat) and self.field(parts[0], "lhs").type == "additive_expression"
-                else [left]
-            )  # type: ignore[union-attr]
+            first = self.field(parts[0], "lhs")
+            is_sum = isinstance(left, ir.Concat) and first is not None and first.type == "additive_expression"
+            known = left.parts if isinstance(left, ir.Concat) and is_sum else [left]
             return ir.Concat(*place, [*known, right])
         return self.called(parts[0], parts[1:], place)
 

@@ -157,7 +157,7 @@ class Guard:
         try:
             checked = self._look(body, session or _session.get(), provider, url)
         except Exception as error:  # the promise of the class: nothing in here breaks a call
-            self._failed(error)
+            self.note_error(error)
             checked = Checked(body, skipped=f"{type(error).__name__} inside the guard")
         self._tell(checked)
         return checked
@@ -235,7 +235,7 @@ class Guard:
         try:
             self._recorder.write(seen.request, self._clock(), seen.session)
         except OSError as error:
-            self._failed(error, "cannot record the request to %s", self._recorder.path)
+            self.note_error(error, "cannot record the request to %s", self._recorder.path)
 
     def _tell(self, checked: Checked) -> None:
         """Pass the outcome on; only a ForkError leaves."""
@@ -244,7 +244,7 @@ class Guard:
             try:
                 observer(checked)
             except Exception as error:
-                self._failed(error, "an observer of the guard failed")
+                self.note_error(error, "an observer of the guard failed")
         if checked.fork and self._reacts(checked.lost_tokens):
             self._react(checked, checked.fork)
 
@@ -258,14 +258,14 @@ class Guard:
             except ForkError:
                 raise
             except Exception as error:
-                self._failed(error, "the function given as on_fork failed")
+                self.note_error(error, "the function given as on_fork failed")
         elif self.on_fork == "warn":
             logger.warning("%s", describe(fork, redact=self.redact), extra=log_fields(checked))
         elif self.on_fork == "raise" and not _allowed.get():
             raise ForkError(fork, describe(fork, redact=self.redact))
 
-    def _failed(self, error: Exception, message: str = "an error inside the guard", *values: object) -> None:
-        """Count an error, and log it the first time."""
+    def note_error(self, error: Exception, message: str = "an error inside the guard", *values: object) -> None:
+        """Count an error inside the guard or what feeds it, and log the first of its kind."""
         self.totals.errors += 1
         kind = f"{message} {type(error).__name__}"
         self._once(kind, f"{message}; the request goes out as it is", *values, error=error)

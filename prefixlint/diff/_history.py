@@ -17,6 +17,21 @@ SUMMARY = re.compile(
     r"|résumé de la"
     r"|resumen de|摘要|总结|總結|要約|요약|ملخص|краткое содержание"
 )
+REPLACES = re.compile(
+    r"(?i)(?:summary|recap|compact\w*|overview|digest) of (?:the|our|this|your|an?) (?:\w+ )?"
+    r"(?:conversation|chat|session|history|messages|discussion|dialog(?:ue)?|turns|context)"
+    r"|(?:previous|earlier|prior|old(?:er)?) (?:conversation|messages|turns|context)(?: \w+){0,4}"
+    r" (?:summar|compact|condens)"
+    r"|(?:conversation|session|context|history|chat) (?:summary|recap)\b|<(?:\w+_)?(?:summary|compact\w*)>"
+    r"|continued from a previous|(?:has|have) been (?:summari[sz]ed|compacted|condensed)|summary of what (?:was|has|we)"
+    r"|zusammenfassung (?:des|der|unseres) (?:bisherigen )?\w*(?:gespräch|unterhaltung|chat|verlauf)"
+    r"|résumé de (?:la|notre) conver|resumen de la conver|(?:对话|會話|会話)の?(?:摘要|总结|總結|要約)"
+    r"|краткое содержание (?:беседы|разговора|диалога)"
+)
+ASKS = re.compile(
+    r"(?i)^\W*(?:please |can you |could you |now |your task is to )*"
+    r"(?:summari[sz]e|write|create|give|make|provide|produce|compact)\b"
+)
 THINKING_TYPES = frozenset(("thinking", "redacted_thinking", "reasoning", "reasoning_content"))
 THINKING_KEYS = frozenset(("reasoning", "reasoning_content", "reasoning_details", "thinking", "encrypted_content"))
 THINK_TEXT = re.compile(
@@ -44,7 +59,9 @@ def history_step(store: Store, left: tuple[int, ...], right: tuple[int, ...], fr
     moved = permuted(left, right)
     if moved:
         return Step(
-            "message-inserted" if _one_moved(store, left[:moved], right[:moved]) else "list-order", moved, moved
+            "message-inserted" if _one_moved(store, left[:moved], right[:moved]) else "list-order",
+            moved,
+            moved,
         )
     if left[1:2] == right[1:2] and left[1:2] and store.role(left[0]) == store.role(right[0]):
         return Step(None, 1, 1)
@@ -140,6 +157,13 @@ def is_summary(store: Store, item: int) -> bool:
     """Say whether a message speaks of a summary of what came before."""
     element = store.element(item)
     return any(SUMMARY.search(piece.text[:600]) for piece in element.pieces if piece.kind == "text")
+
+
+def replaces_history(store: Store, item: int) -> bool:
+    """Say whether a message says of itself that it stands for a conversation; one that asks for a summary does not."""
+    element = store.element(item)
+    texts = [piece.text[:600] for piece in element.pieces if piece.kind == "text"]
+    return any(REPLACES.search(text) for text in texts) and not any(ASKS.match(text) for text in texts)
 
 
 def is_thinking(element: Element) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from prefixlint import shapes
 from prefixlint.diff._forms import Named
@@ -47,7 +48,19 @@ _DAY_OF = re.compile(
     rf"(?i)\d{{1,4}}\.?\s?(?:de\s)?(?:{_MONTHS})|(?:{_MONTHS})\w{{0,7}}\.?\s\d|\d\s?[年月日년월일]|\d[./-]\d{{1,2}}[./-]"
 )
 _CLOCK = re.compile(r"(?<!\d)\d{1,2}\s?[:hH時时点]\s?\d{2}(?!\d)|\d\s?(?:am|pm|Uhr|時|时)(?!\w)|[上下]午\d|午[前後]\d")
+_STATUS_LINE = re.compile(
+    r"^[ \t]{0,4}(?:[MADRCUT]{1,2}|\?\?|!!)[ \t]{1,2}[\"\w./@+-]+(?: -> \S+)?\s*$"
+    r"|^[ \t]{1,8}(?:modified|new file|deleted|renamed): {1,12}\S"
+)
+_LOG_LINE = re.compile(r"^[ \t*|/\\-]{0,8}[0-9a-f]{7,12} \S")
+_GIT_LABEL = re.compile(r"(?i)\bgit\b|\bgit_?status|working[ _]tree|recent[ _]commits|uncommitted|\bbranch:|<status")
+_ID_LABEL = re.compile(
+    r"(?i)(?:\b(?:session|request|req|trace|run|conversation|correlation|message|thread|chat|call|span|transaction"
+    r"|invocation|execution|job|task|event)[ _-]?(?:id|key|token|no)|nonce|uuid|guid|checksum|salt|cache[ _-]?buster)"
+    r"[\"'`*]{0,3} ?[:=#]?[*]{0,2} {0,3}[\"'`#]?$"
+)
 _ID = re.compile(r"[A-Za-z0-9][\w+/=:.~-]{3,}")
+_HEX = re.compile(r"(?i)[0-9a-f]+")
 _EDGE = re.compile(r"[^\s\"'`<>(){}\[\],;|=：:，。；]")
 # Shapes that leave no doubt once two requests differ in them, however harmless each may look by itself.
 PROVEN = frozenset(
@@ -55,6 +68,7 @@ PROVEN = frozenset(
 )
 RULES_BY_LABEL = ("user-or-host", "cwd-or-env", "git-status")
 LINE_CHARS = 300
+ID_CHARS = 6  # digits of a number that is rather an id than a count
 
 
 def value_cause(left: str, right: str, offset: int) -> Named | None:
@@ -168,6 +182,29 @@ def _last_label(text: str, offset: int) -> str:
     return ""
 
 
+def git_cause(left: str, right: str, offset: int) -> Named | None:
+    """Name the lines of `git status` or `git log` that are more, fewer, or others."""
+    before, ours, theirs = _line_before(left, offset), _line_at(left, offset), _line_at(right, offset)
+    for form in (_STATUS_LINE, _LOG_LINE):
+        hits = [bool(form.match(line)) for line in (before, ours, theirs)]
+        if hits[1] + hits[2] == 0 or (sum(hits) < 2 and not (hits[1] and hits[2])):
+            continue
+        if form is _LOG_LINE and not _GIT_LABEL.search(left[max(0, offset - 1_000) : offset]):
+            continue
+        span = next_span(left, right, offset, offset)
+        if span:
+            return Named("git-status", offset, span.end_left, span.end_right)
+    return None
+
+
+def labelled_id(named: Named, left: str, right: str) -> Named:
+    """Call a long number an id where its label does: ``Session id: 00002710`` counts nothing."""
+    first, second = left[named.start : named.end_left], right[named.start : named.end_right]
+    if named.rule != "counter" or not _ID_LABEL.search(left[max(0, named.start - 32) : named.start]):
+        return named
+    return replace(named, rule="random-id") if min(len(first), len(second)) >= ID_CHARS else named
+
+
 def shape_cause(left: str, right: str, offset: int) -> Named | None:
     """Name a value that no card knows by how it looks: digits count, mixed letters and digits are ids, and so on."""
     start, end_left, end_right = value_span(left, right, offset)
@@ -209,7 +246,21 @@ def _look(first: str, second: str, before: str, behind: str) -> str | None:
         return "epoch" if all(len(v) in (10, 13) for v in digits) else "counter"
     if all(_ID.fullmatch(v) and any(c.isdigit() for c in v) and any(c.isalpha() for c in v) for v in both):
         return "random-id"
-    return None
+    return "random-id" if _are_hex(first, second) or _are_labelled(first, second, before) else None
+
+
+def _are_hex(first: str, second: str) -> bool:
+    """Say whether two values are ids of one form, one of which happens to have no letters, or no digits."""
+    both = first + second
+    same = len(first) == len(second) >= ID_CHARS
+    return (
+        same and _HEX.fullmatch(both) is not None and any(c.isdigit() for c in both) and any(c.isalpha() for c in both)
+    )
+
+
+def _are_labelled(first: str, second: str, before: str) -> bool:
+    is_value = all(_ID.fullmatch(v) for v in (first, second))
+    return is_value and any(c.isdigit() for c in first + second) and _ID_LABEL.search(before) is not None
 
 
 def part_rule(part: Part, *, history: bool) -> str:

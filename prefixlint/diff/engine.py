@@ -9,7 +9,16 @@ from prefixlint.diff.cause import explain
 from prefixlint.diff.clash import Cause, Clash
 from prefixlint.diff.fork import Place, part_at
 from prefixlint.diff.measure import Loss, measure
-from prefixlint.diff.relation import Bond, bond, front_similarity, text_bond, text_continues, whole_text
+from prefixlint.diff.reach import is_behind_markers
+from prefixlint.diff.relation import (
+    Bond,
+    bond,
+    front_similarity,
+    is_fetched,
+    text_bond,
+    text_continues,
+    whole_text,
+)
 from prefixlint.diff.sequence import (
     SYSTEM_ROLES,
     Growing,
@@ -23,6 +32,7 @@ from prefixlint.diff.store import Store
 from prefixlint.diff.variants import Variants
 from prefixlint.elements import Layout
 from prefixlint.model import Fork, Request, Tokenizer, Trust
+from prefixlint.provenance import place_of
 
 WANTED_KEPT = 100  # forks in a fresh last turn are told for small logs, to show that they were seen
 SMALL_LOSS = 4  # tokens behind a fork that are not worth a word when two sessions differ
@@ -74,11 +84,14 @@ class Engine:
         self._variants = Variants()
         self._first: Sequence | None = None
         self._place: Place | None = None
+        self._request: Request | None = None
         self.pair_fork: Fork | None = None
 
     def add(self, request: Request) -> Step:
         """Take the next request."""
         layout, tokenizer = self._layout_of(request), self._tokenizer_of(request)
+        self.tracker.name(request.session or "")
+        self._request = request
         raw = _talk_bytes(layout, request)
         strand = self.tracker.continued(layout, request, raw) if raw else None
         if strand:
@@ -178,6 +191,8 @@ class Engine:
         grade = bond(self.store, before, sequence, place)
         if grade is Bond.NONE:
             return None
+        if self._is_free(before, sequence, place):
+            return strand, None, None
         clash = Clash(self.store, before, sequence, place, grown=grade is Bond.CERTAIN)
         cause = explain(clash)
         if grade is Bond.LIKELY and not cause.sure:
@@ -213,11 +228,16 @@ class Engine:
         place = part_at(before, sequence)
         if place is None or (_is_talk(place, before, sequence) and not _is_whole(place)):
             return None
-        if front_similarity(self.store, before, sequence) < 0.5:
+        if self._is_free(before, sequence, place):
+            return None
+        fetched = is_fetched(self.store, place)
+        if not fetched and front_similarity(self.store, before, sequence) < 0.5:
             return None
         clash = Clash(self.store, before, sequence, place, grown=False)
         cause = explain(clash)
         loss = measure(clash, cause)
+        if fetched and clash.part == "system" and cause.rule == "retrieved-context":
+            return self._fork(clash, cause, loss)
         if not self._is_template(sequence, cause, loss):
             return None
         fork = self._fork(clash, cause, loss)
@@ -236,6 +256,7 @@ class Engine:
 
     def _fork(self, clash: Clash, cause: Cause, loss: Loss, *, wanted: bool = False) -> Fork:
         self._place = clash.place
+        cause = self._traced(cause)
         return Fork(
             before=clash.before.span,
             after=clash.after.span,
@@ -255,6 +276,25 @@ class Engine:
             session=clash.after.session,
             context=cause.context,
         )
+
+    def _traced(self, cause: Cause) -> Cause:
+        """Lead the place of a fork in the text of a chat template back to the body; what it added stands nowhere."""
+        places = self._request.places if self._request else ()
+        if not places or cause.char_offset is None or cause.pointer:
+            return cause
+        pointer, offset = place_of(places, cause.char_offset)
+        if not pointer and cause.char_offset:  # a string may be longer on the other side
+            pointer, offset = place_of(places, cause.char_offset - 1)
+            offset = None if offset is None else offset + 1
+        if pointer:
+            return replace(cause, pointer=pointer, char_offset=offset)
+        is_own = not cause.sure or cause.rule in ("date", "timestamp")
+        return replace(cause, rule="template-injected", also=(cause.rule,)) if is_own else cause
+
+    def _is_free(self, before: Sequence, after: Sequence, place: Place) -> bool:
+        """Say whether nothing behind a fork is cached anyway; a marker on the whole body moves with its end."""
+        whole = self._request is not None and "cache_control" in self._request.members
+        return not whole and is_behind_markers(before, after, place)
 
     def _count(self, step: Step) -> None:
         totals, sequence = self.totals, step.sequence
@@ -283,6 +323,7 @@ class Engine:
         clash = Clash(self.store, before, after, place, grown=True)
         cause = explain(clash)
         wanted = _is_talk(place, before, after) and self._is_fresh(place, before, after)
+        wanted = wanted or self._is_free(before, after, place)
         return self._fork(clash, cause, measure(clash, cause), wanted=wanted)
 
     def _is_fresh(self, place: Place, before: Sequence, after: Sequence) -> bool:

@@ -235,7 +235,8 @@ class Watch:
 
     def _split(self, key: str, before: Sequence, after: Span) -> None:
         text = f"{key} changes although the prompt does not: its {before.tokens} known tokens are looked up elsewhere"
-        self._add("routing-key", before.span, f"/{key}", text, "warning", related=(after,))
+        place, other = (after, before.span) if after.path == before.span.path else (before.span, after)
+        self._add("routing-key", place, f"/{key}", text, "warning", related=(other,))
 
     def _spread(self, keys: dict[str, bytes], step: Step) -> None:
         """Count how often each cache key is used with one shared front."""

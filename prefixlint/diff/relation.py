@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from prefixlint.diff._history import is_summary, without_thinking
+from prefixlint.diff._history import is_summary, replaces_history, without_thinking
+from prefixlint.diff._values import fetched_cause
 from prefixlint.diff.align import similarity
 from prefixlint.diff.clash import ID_KEYS
-from prefixlint.diff.fork import Place, common
+from prefixlint.diff.fork import Place, common, difference
 from prefixlint.diff.measure import Loss
 from prefixlint.diff.sequence import ASSISTANT_ROLES, Sequence, last_turn
 from prefixlint.diff.store import Store
@@ -18,6 +19,8 @@ from prefixlint.prefix import lcp
 SKETCH_CHARS = 20_000
 REPEATED_TOKENS = 16  # less than this stands behind a fork by chance
 COMPACTED = 6  # a conversation of so many messages may have been summarized
+FRAME_CHARS = 20  # so much of a prompt stands before the text that is fetched into it
+TOLD = 3  # one of so many messages has been, if the new one says that it replaces a conversation
 
 
 class Bond(IntEnum):
@@ -47,6 +50,8 @@ def _same_talk(store: Store, before: Sequence, after: Sequence, place: Place) ->
             return Bond.CERTAIN if alike >= 0.3 else Bond.NONE
         if len(theirs) > len(ours) and store.role(theirs[shared]) in ASSISTANT_ROLES:
             return Bond.CERTAIN if alike >= 0.5 else Bond.NONE
+        if _tools_only(before, after, place) and ours == theirs and _tools_alike(before, after, place) >= 0.5:
+            return Bond.CERTAIN
         return Bond.LIKELY if alike >= 0.5 and place.kind != "model" else Bond.NONE
     turn = last_turn([store.role(i) for i in theirs])
     held = set(ours)
@@ -54,6 +59,20 @@ def _same_talk(store: Store, before: Sequence, after: Sequence, place: Place) ->
     if _weight(store, kept) * 2 >= _weight(store, theirs[:turn]) > 0 and _answers(store, kept):
         return Bond.CERTAIN if alike >= 0.3 else Bond.NONE
     return Bond.NONE
+
+
+def _tools_only(before: Sequence, after: Sequence, place: Place) -> bool:
+    """Say whether nothing but the tools differs, neither the system prompt nor a setting."""
+    ours, theirs = ([p.ids for p in s.front if p.part is not place.part] for s in (before, after))
+    is_tools = place.part is not None and place.part.part == "tools" and place.before and place.after
+    return bool(is_tools) and ours == theirs and before.talk.ids[: before.lead] == after.talk.ids[: after.lead]
+
+
+def _tools_alike(before: Sequence, after: Sequence, place: Place) -> float:
+    """Return which share of the tools both requests have."""
+    assert place.before is not None and place.after is not None
+    ours, theirs = place.before.ids, place.after.ids
+    return 2 * len(set(ours) & set(theirs)) / (len(ours) + len(theirs))
 
 
 def settled(store: Store, sequence: Sequence) -> tuple[int, ...]:
@@ -76,6 +95,9 @@ def _same_history(store: Store, before: Sequence, after: Sequence) -> Bond:
     ours, theirs = settled(store, before), settled(store, after)
     shared = common(ours, theirs)
     turn = last_turn([store.role(i) for i in theirs])
+    told = any(replaces_history(store, i) for i in theirs[shared : shared + 2])
+    if told and len(ours) - shared >= TOLD and len(theirs) < len(ours):
+        return Bond.CERTAIN
     if shared >= turn:
         return Bond.CERTAIN if _answered_again(store, ours, theirs, shared) else Bond.NONE
     if _comes_back(store, ours[shared:], theirs[shared:], turn - shared, begun=shared > 0):
@@ -174,6 +196,17 @@ def front_similarity(store: Store, before: Sequence, after: Sequence) -> float:
     texts = [_text(store, ids) for ids in (left, right)]
     agree = rest * similarity(*texts) if texts[0] and texts[1] else 0.0
     return (same + agree) / (same + rest)
+
+
+def is_fetched(store: Store, place: Place) -> bool:
+    """Say whether two texts with one frame part where text was fetched for the request."""
+    if place.kind != "element":
+        return False
+    left, right = (store.element(i).value for i in place.pair)
+    found = difference(left, right)
+    if found is None or found.kind != "string" or (found.char_offset or 0) < FRAME_CHARS:
+        return False
+    return fetched_cause(str(found.left), str(found.right), found.char_offset or 0) is not None
 
 
 def _front_ids(sequence: Sequence) -> list[int]:

@@ -259,6 +259,7 @@ class Tracker:
             last = [p.text for p in self._store.element(texts[-1]).pieces if p.kind == "text"]
             yield hash((scope, "tail", last[-1][-64:] if last else ""))
             yield hash((scope, "head", pieces[0][:48] if pieces else ""))
+            yield hash((scope, "start", pieces[0][:24] if pieces else ""))
         tools = [i for i in ids if self._store.role(i) == "tools"]
         if tools:
             yield hash((scope, "tools", tuple(sorted(tools))))
@@ -277,7 +278,7 @@ class Tracker:
         """Remember a request as the last of its strand, a new one if ``strand`` is None."""
         if strand is None:
             strand = Strand(self._made, sequence, growing, request.members, 0)
-            self._count_session(sequence.session, relation)
+            self._nameless += not sequence.session and relation != "branch"
             self._made += 1
             self._by_session.setdefault(sequence.session, []).append(strand.number)
         strand.last, strand.members, strand.forked = sequence, request.members, forked
@@ -336,16 +337,17 @@ class Tracker:
         if not numbers:
             self._by_session.pop(strand.last.session, None)
 
-    def _count_session(self, session: str, relation: Relation) -> None:
-        """Count an id once; without ids each conversation that is no branch of another."""
+    def name(self, session: str) -> None:
+        """Count a session id, also one whose requests only repeat those of another session."""
         if session:
             self._ids.add(hash(session))
-        elif relation != "branch":
-            self._nameless += 1
 
     @property
     def sessions(self) -> int:
-        """Return how many sessions were met."""
+        """Return how many sessions were met: the different ids, whatever number of agents each of them runs.
+
+        Among requests without an id, each conversation counts that is no branch of another.
+        """
         return len(self._ids) + self._nameless
 
 

@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 
 from prefixlint.model import Fork, Site
 
-_HISTORY = re.compile(r"^/(messages|input|contents)/\d+(?=/|$)")
+_INDEX = re.compile(r"/\d+(?=/|$)")
+_FIRST = re.compile(r"^/(?:messages|input|contents)/0(?=/|$)")
+_MOVING = (
+    "/messages/",
+    "/input/",
+    "/contents/",
+    "/tools/",
+)  # lists of which each request has another position
+ORDERS = frozenset(("tool-order", "list-order", "key-order", "tool-set-change"))
 
 
 @dataclass(slots=True)
@@ -25,23 +33,30 @@ class _Sum:
 def gather(forks: Sequence[Fork], cost_of: Callable[[int], float | None] = lambda _: None) -> tuple[Site, ...]:
     """Sum up the unwanted forks; ``cost_of`` gives the money that the fork of an index has lost.
 
-    Forks at changing positions of the history are one site, whose pointer has ``*`` for the position.
+    Forks at changing positions of a list are one site, whose pointer has ``*`` for the position.
     """
     sums: dict[tuple[str, str], _Sum] = {}
     for index, fork in enumerate(forks):
         if not fork.wanted:
-            _add(sums.setdefault((fork.cause, general(fork.pointer)), _Sum()), fork, index, cost_of(index))
+            place = general(fork.pointer, fork.cause)
+            _add(sums.setdefault((fork.cause, place), _Sum()), fork, index, cost_of(index))
     sites = [_site(cause, pointer, found) for (cause, pointer), found in sums.items()]
     return tuple(sorted(sites, key=lambda s: (-s.lost_tokens, -s.requests, s.pointer)))
 
 
-def general(pointer: str) -> str:
-    """Write ``*`` for the position of a message.
+def general(pointer: str, cause: str = "") -> str:
+    """Write ``*`` for the positions of messages, blocks in them and tools, and of all that stands in another order.
 
-    >>> general("/messages/12/content")
-    '/messages/*/content'
+    The first message and the blocks of a system prompt have fixed places, so each is a site of its own.
+
+    >>> general("/messages/12/content"), general("/tools/3/function/name"), general("/system/0/text")
+    ('/messages/*/content', '/tools/*/function/name', '/system/0/text')
     """
-    return _HISTORY.sub(r"/\1/*", pointer)
+    if cause in ORDERS or pointer.startswith(_MOVING):
+        first = _FIRST.match(pointer)
+        start = first.end() if first else 0
+        return pointer[:start] + _INDEX.sub("/*", pointer[start:])
+    return pointer
 
 
 def _add(found: _Sum, fork: Fork, index: int, cost: float | None) -> None:

@@ -22,6 +22,7 @@ def name_text(clash: Clash, left: str, right: str, offset: int) -> Named:
         or (_stripped_thought(left, right, offset) if history else None)
         or _forms.number_cause(left, right, offset)
         or _volatile(clash, left, right, offset)
+        or (None if history else _values.git_cause(left, right, offset))
         or _values.listing_cause(left, right, offset)
         or _values.inserted_cause(left, right, offset)
     )
@@ -38,6 +39,8 @@ def name_text(clash: Clash, left: str, right: str, offset: int) -> Named:
 def _volatile(clash: Clash, left: str, right: str, offset: int) -> Named | None:
     """Name a value that changes; in tools and in history a bare number is rather an edit."""
     named = _values.value_cause(left, right, offset)
+    if named:
+        named = _values.labelled_id(named, left, right)
     if named is None or (named.rule == "counter" and not named.sure):
         named = _values.shape_cause(left, right, offset) or named
     if named and not named.sure and (clash.part == "tools" or clash.in_history):

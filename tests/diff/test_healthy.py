@@ -82,7 +82,7 @@ def logs(rnd: random.Random) -> dict[str, list[Any]]:
             chat(COMMON, user(words(rnd, 5)), reasoning_effort=rnd.choice(["low", "high"])) for _ in range(10)
         ],
         "tools by agent": [chat(COMMON, user(words(rnd, 5)), tools=tools(*n)) for n in ("ab", "abc", "x", "ab", "abc")],
-        "tools by agent, one task": [chat(COMMON, user("Do the review"), tools=tools(*n)) for n in ("ab", "abc", "x")],
+        "tools by agent, one task": [chat(COMMON, user("Do the review"), tools=tools(*n)) for n in ("ab", "cde", "x")],
         "raw questions": [{"prompt": f"Answer.\nQ: capital of France?\nA: Paris\nQ: {words(rnd, 5)}?\nA:"} for _ in range(8)],
         "raw sessions": [{"prompt": chatml.format(COMMON, words(rnd, 5))} for _ in range(8)],
         "raw, unrelated": [{"prompt": words(rnd, 80)} for _ in range(8)],

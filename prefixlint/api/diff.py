@@ -115,7 +115,7 @@ class _Run:
         totals = self.engine.totals
         forks = totals.forks
         pair = self.engine.pair_fork
-        if totals.requests == 2 and len(self._inputs) == 2 and pair and not forks:
+        if totals.requests == 2 and pair and not forks:
             forks, totals.models = [pair], [""]
         usage = self._usage.total()
         return DiffResult(

@@ -42,7 +42,8 @@ _DAYS = (
     r"|الاثنين|الإثنين|الثلاثاء|الأربعاء|الخميس|الجمعة|السبت|الأحد"
 )
 _DATED = re.compile(
-    rf"(?i)(?<!\w)(?:(?:{_MONTHS})\w{{0,7}}\.?|{_DAYS})(?!\w)|[年月日]|\d[년월일]|\d{{1,4}}[./-]\d{{1,2}}[./-]\d{{1,4}}"
+    rf"(?i)(?<!\w)(?:(?:{_MONTHS})\w{{0,7}}\.?|{_DAYS})(?!\w)|[年月日]|\d[년월일]"
+    rf"|(?<![\w./-])\d{{1,4}}[./-]\d{{1,2}}[./-]\d{{1,4}}(?![\w/-]|\.\d)"
 )
 _DAY_OF = re.compile(
     rf"(?i)\d{{1,4}}\.?\s?(?:de\s)?(?:{_MONTHS})|(?:{_MONTHS})\w{{0,7}}\.?\s\d|\d\s?[年月日년월일]|\d[./-]\d{{1,2}}[./-]"
@@ -60,6 +61,7 @@ _ID_LABEL = re.compile(
     r"[\"'`*]{0,3} ?[:=#]?[*]{0,2} {0,3}[\"'`#]?$"
 )
 _ID = re.compile(r"[A-Za-z0-9][\w+/=:.~-]{3,}")
+_HOST = re.compile(r"(?i)ip(?:[-.]\d{1,3}){4}(?:\.[\w.-]+)?|(?:\w+[-.])+(?:internal|local|lan|svc|cluster\.local)")
 _HEX = re.compile(r"(?i)[0-9a-f]+")
 _EDGE = re.compile(r"[^\s\"'`<>(){}\[\],;|=：:，。；]")
 # Shapes that leave no doubt once two requests differ in them, however harmless each may look by itself.
@@ -235,6 +237,8 @@ def _to_edge(text: str, at: int) -> int:
 
 def _look(first: str, second: str, before: str, behind: str) -> str | None:
     both = (first, second)
+    if all(_HOST.fullmatch(v) for v in both):
+        return "user-or-host"
     if all(_CLOCK.search(v) for v in both):
         return "timestamp"
     if all(_DATED.search(v) for v in both):

@@ -76,6 +76,12 @@ class Clash:
         return self.place.part is self.after.layout.PARTS[-1] and not self.in_lead
 
     @property
+    def is_unparted(self) -> bool:
+        """Say whether the fork lies in a raw text without turns: a prompt, for all one knows."""
+        side = self.place.after
+        return side is not None and bool(side.starts) and len(side.ids) == 1
+
+    @property
     def generated(self) -> bool:
         """Say whether the model wrote what differs, so that no label in it speaks of the client."""
         return self.in_history and self.store.role(self.place.pair[1]) in ASSISTANT_ROLES

@@ -35,6 +35,7 @@ from prefixlint.model import Fork, Request, Tokenizer, Trust
 from prefixlint.provenance import place_of
 
 WANTED_KEPT = 100  # forks in a fresh last turn are told for small logs, to show that they were seen
+NEAR = 0.8  # fronts of which so much agrees are one front with a value in it
 SMALL_LOSS = 4  # tokens behind a fork that are not worth a word when two sessions differ
 
 
@@ -311,7 +312,8 @@ class Engine:
             self._first = sequence
         elif totals.requests == 2 and self._first is not None:
             apart = self._first.span.path != sequence.span.path
-            self.pair_fork = step.fork or (self._pair(self._first, sequence) if apart else None)
+            compare = self._pair if apart else self._near
+            self.pair_fork = step.fork or compare(self._first, sequence)
 
     def _pair(self, before: Sequence, after: Sequence) -> Fork | None:
         """Compare two requests whatever they have in common, for a log that holds no more."""
@@ -325,6 +327,17 @@ class Engine:
         wanted = _is_talk(place, before, after) and self._is_fresh(place, before, after)
         wanted = wanted or self._is_free(before, after, place)
         return self._fork(clash, cause, measure(clash, cause), wanted=wanted)
+
+    def _near(self, before: Sequence, after: Sequence) -> Fork | None:
+        """Tell a value in the front of a log of two requests even where nothing behind it could be shared."""
+        place = part_at(before, after) if before.layout is after.layout else None
+        if place is None or place.kind != "element" or _is_talk(place, before, after):
+            return None
+        if self._is_free(before, after, place) or front_similarity(self.store, before, after) < NEAR:
+            return None
+        clash = Clash(self.store, before, after, place, grown=False)
+        cause = explain(clash)
+        return self._fork(clash, cause, measure(clash, cause)) if cause.sure else None
 
     def _is_fresh(self, place: Place, before: Sequence, after: Sequence) -> bool:
         if after.talk.starts and not place.index:

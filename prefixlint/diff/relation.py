@@ -7,6 +7,7 @@ from enum import IntEnum
 from prefixlint.diff._history import is_summary, replaces_history, without_thinking
 from prefixlint.diff._values import fetched_cause
 from prefixlint.diff.align import similarity
+from prefixlint.diff.cause import tool_name
 from prefixlint.diff.clash import ID_KEYS
 from prefixlint.diff.fork import Place, common, difference
 from prefixlint.diff.measure import Loss
@@ -50,7 +51,7 @@ def _same_talk(store: Store, before: Sequence, after: Sequence, place: Place) ->
             return Bond.CERTAIN if alike >= 0.3 else Bond.NONE
         if len(theirs) > len(ours) and store.role(theirs[shared]) in ASSISTANT_ROLES:
             return Bond.CERTAIN if alike >= 0.5 else Bond.NONE
-        if _tools_only(before, after, place) and ours == theirs and _tools_alike(before, after, place) >= 0.5:
+        if _tools_only(before, after, place) and ours == theirs and _tools_alike(store, place) >= 0.5:
             return Bond.CERTAIN
         return Bond.LIKELY if alike >= 0.5 and place.kind != "model" else Bond.NONE
     turn = last_turn([store.role(i) for i in theirs])
@@ -68,11 +69,22 @@ def _tools_only(before: Sequence, after: Sequence, place: Place) -> bool:
     return bool(is_tools) and ours == theirs and before.talk.ids[: before.lead] == after.talk.ids[: after.lead]
 
 
-def _tools_alike(before: Sequence, after: Sequence, place: Place) -> float:
-    """Return which share of the tools both requests have."""
+def _tools_alike(store: Store, place: Place) -> float:
+    """Return which share of the names of tools both requests have."""
     assert place.before is not None and place.after is not None
-    ours, theirs = place.before.ids, place.after.ids
-    return 2 * len(set(ours) & set(theirs)) / (len(ours) + len(theirs))
+    ours, theirs = (
+        [n for i in p.ids for n in _tool_names(store.element(i).value)] for p in (place.before, place.after)
+    )
+    return 2 * len(set(ours) & set(theirs)) / max(1, len(ours) + len(theirs))
+
+
+def _tool_names(value: Json) -> list[str]:
+    """Return the names of a tool, or of those in a group of declarations."""
+    for key in ("functionDeclarations", "function_declarations"):
+        group = member(value, key)
+        if isinstance(group, list):
+            return [tool_name(v) for v in group]
+    return [tool_name(value)]
 
 
 def settled(store: Store, sequence: Sequence) -> tuple[int, ...]:
@@ -137,8 +149,10 @@ def _both_answer(store: Store, left: int, right: int) -> bool:
 def _in_place(store: Store, left: tuple[int, ...], right: tuple[int, ...], *, begun: bool) -> bool:
     """Say whether one message changed and those behind it did not."""
     following = common(left[1:], right[1:])
-    if not following or store.role(left[0]) != store.role(right[0]):
+    if not following:
         return False
+    if store.role(left[0]) != store.role(right[0]):
+        return _likeness(store, left[0], right[0]) >= 0.8
     if following > 1 and (begun or following < len(right) - 1):
         return True
     return _likeness(store, left[0], right[0]) >= 0.5

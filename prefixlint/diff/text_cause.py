@@ -19,10 +19,10 @@ def name_text(clash: Clash, left: str, right: str, offset: int) -> Named:
         or _forms.json_cause(left, right, offset)
         or _forms.order_cause(left, right, offset, tail)
         or _forms.local_form(left, right, offset)
+        or (None if history else _values.git_cause(left, right, offset))
         or (_stripped_thought(left, right, offset) if history else None)
         or _forms.number_cause(left, right, offset)
         or _volatile(clash, left, right, offset)
-        or (None if history else _values.git_cause(left, right, offset))
         or _values.listing_cause(left, right, offset)
         or _values.inserted_cause(left, right, offset)
     )
@@ -33,7 +33,10 @@ def name_text(clash: Clash, left: str, right: str, offset: int) -> Named:
         if fetched and (not history or clash.asked):
             return replace(fetched, sure=False)
     _, end_left, end_right = _values.value_span(left, right, offset)
-    return Named(_values.part_rule(part, history=history), offset, end_left, end_right, sure=False)
+    is_told = history and not clash.is_unparted
+    return Named(
+        _values.part_rule("system" if history else part, history=is_told), offset, end_left, end_right, sure=False
+    )
 
 
 def _volatile(clash: Clash, left: str, right: str, offset: int) -> Named | None:

@@ -28,6 +28,7 @@ REPLACES = re.compile(
     r"|résumé de (?:la|notre) conver|resumen de la conver|(?:对话|會話|会話)の?(?:摘要|总结|總結|要約)"
     r"|краткое содержание (?:беседы|разговора|диалога)"
 )
+TURN_START = re.compile(r"^\s*(?:(?:<\|[^<>\n]{1,40}\|>|<start_of_turn>|\[INST\])\s*\w{0,12}\s*|(?i:user|human|q): *)")
 ASKS = re.compile(
     r"(?i)^\W*(?:please |can you |could you |now |your task is to )*"
     r"(?:summari[sz]e|write|create|give|make|provide|produce|compact)\b"
@@ -154,16 +155,18 @@ def _unmet(store: Store, left: tuple[int, ...], right: tuple[int, ...]) -> Step:
 
 
 def is_summary(store: Store, item: int) -> bool:
-    """Say whether a message speaks of a summary of what came before."""
-    element = store.element(item)
-    return any(SUMMARY.search(piece.text[:600]) for piece in element.pieces if piece.kind == "text")
+    """Say whether a message speaks of a summary of what came before, and does not ask for one."""
+    return _speaks(store, item, SUMMARY)
 
 
 def replaces_history(store: Store, item: int) -> bool:
     """Say whether a message says of itself that it stands for a conversation; one that asks for a summary does not."""
-    element = store.element(item)
-    texts = [piece.text[:600] for piece in element.pieces if piece.kind == "text"]
-    return any(REPLACES.search(text) for text in texts) and not any(ASKS.match(text) for text in texts)
+    return _speaks(store, item, REPLACES)
+
+
+def _speaks(store: Store, item: int, pattern: re.Pattern[str]) -> bool:
+    texts = [TURN_START.sub("", p.text[:600]) for p in store.element(item).pieces if p.kind == "text"]
+    return any(pattern.search(text) for text in texts) and not any(ASKS.match(text) for text in texts)
 
 
 def is_thinking(element: Element) -> bool:

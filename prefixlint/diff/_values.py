@@ -70,6 +70,7 @@ PROVEN = frozenset(
 )
 RULES_BY_LABEL = ("user-or-host", "cwd-or-env", "git-status")
 LINE_CHARS = 300
+WORD_CHARS = 16  # a name of a month in a longer text is a word like another
 ID_CHARS = 6  # digits of a number that is rather an id than a count
 
 
@@ -241,7 +242,7 @@ def _look(first: str, second: str, before: str, behind: str) -> str | None:
         return "user-or-host"
     if all(_CLOCK.search(v) for v in both):
         return "timestamp"
-    if all(_DATED.search(v) for v in both):
+    if all(_DATED.search(v) and (len(v) <= WORD_CHARS or any(map(str.isdigit, v))) for v in both):
         return "date"
     digits = [re.sub(r"[.,'_\s %]", "", v) for v in both]
     if all(v.isdecimal() or v.isnumeric() for v in digits):

@@ -20,6 +20,7 @@ from prefixlint.diff.relation import (
     whole_text,
 )
 from prefixlint.diff.sequence import (
+    ASSISTANT_ROLES,
     SYSTEM_ROLES,
     Growing,
     PartIds,
@@ -208,6 +209,9 @@ class Engine:
         place = part_at(before, sequence)
         if place is None or text_continues(self.store, before, sequence):
             return strand, None, None
+        roles = [self.store.role(i) for i in sequence.talk.ids]
+        if roles[-1] in ASSISTANT_ROLES and place.index >= last_turn(roles) > 0:
+            return None  # fresh input, however alike
         clash = Clash(self.store, before, sequence, place, grown=True)
         cause = explain(clash)
         loss = measure(clash, cause)

@@ -289,7 +289,7 @@ def _same_items(ours: str, theirs: str, separator: str) -> bool:
 def _items(line: str, separator: str) -> list[str]:
     """Split a line into items; a label before the first and a stop behind the last belong to no item."""
     line = re.sub(r"^[^:,\[({]{1,60}[:\[({]\s*", "", line) if separator != " " else line
-    return [item.strip(" .])}\"'") for item in line.split(separator)]
+    return [item.strip(" .[](){}\"'`") for item in line.split(separator)]
 
 
 def _line_end(text: str, offset: int) -> int:

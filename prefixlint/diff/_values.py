@@ -55,6 +55,7 @@ _STATUS_LINE = re.compile(
 )
 _LOG_LINE = re.compile(r"^[ \t*|/\\-]{0,8}[0-9a-f]{7,12} \S")
 _GIT_LABEL = re.compile(r"(?i)\bgit\b|\bgit_?status|working[ _]tree|recent[ _]commits|uncommitted|\bbranch:|<status")
+_CALLED = re.compile(r"\b(?:date(time)?|Date)\(((?:\d{1,4}, ?){3,})?(?:\d{1,4}, ?)*$")  # as Python writes a date
 _ID_LABEL = re.compile(
     r"(?i)(?:\b(?:session|request|req|trace|run|conversation|correlation|message|thread|chat|call|span|transaction"
     r"|invocation|execution|job|task|event)[ _-]?(?:id|key|token|no)|nonce|uuid|guid|checksum|salt|cache[ _-]?buster)"
@@ -201,8 +202,11 @@ def git_cause(left: str, right: str, offset: int) -> Named | None:
 
 
 def labelled_id(named: Named, left: str, right: str) -> Named:
-    """Call a long number an id where its label does: ``Session id: 00002710`` counts nothing."""
+    """Call a number what is written around it: ``Session id: 00002710`` and ``datetime(2026, 3, 2, 9)`` count nothing."""
     first, second = left[named.start : named.end_left], right[named.start : named.end_right]
+    called = _CALLED.search(left[max(0, named.start - 60) : named.start])
+    if named.rule == "counter" and called:
+        return replace(named, rule="timestamp" if called[1] or called[2] else "date")
     if named.rule != "counter" or not _ID_LABEL.search(left[max(0, named.start - 32) : named.start]):
         return named
     return replace(named, rule="random-id") if min(len(first), len(second)) >= ID_CHARS else named

@@ -344,7 +344,7 @@ class Engine:
         return self._fork(clash, cause, measure(clash, cause)) if cause.sure else None
 
     def _is_fresh(self, place: Place, before: Sequence, after: Sequence) -> bool:
-        if after.talk.starts and not place.index:
+        if after.talk.starts and (not place.index or _is_instruction(self.store, place)):
             return False
         if place.index < last_turn([self.store.role(i) for i in after.talk.ids]):
             return False
@@ -353,6 +353,10 @@ class Engine:
 
 def _is_talk(place: Place, before: Sequence, after: Sequence) -> bool:
     return place.part is after.layout.PARTS[-1] and place.index >= max(before.lead, after.lead)
+
+
+def _is_instruction(store: Store, place: Place) -> bool:
+    return place.kind == "element" and store.role(place.pair[1]) in SYSTEM_ROLES
 
 
 def _is_whole(place: Place) -> bool:

@@ -46,6 +46,7 @@ def _volatile(clash: Clash, left: str, right: str, offset: int) -> Named | None:
         named = _values.labelled_id(named, left, right)
     if named is None or (named.rule == "counter" and not named.sure):
         named = _values.shape_cause(left, right, offset) or named
+        named = _values.labelled_id(named, left, right) if named else None
     if named and not named.sure and (clash.part == "tools" or clash.in_history):
         return None
     if named and clash.generated and named.rule not in _values.PROVEN:

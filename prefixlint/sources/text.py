@@ -19,10 +19,12 @@ _SUFFIXES = {".txt", ".md", ".mdc", ".mdx", ".prompt", ".text", ".jinja", ".jinj
 def claims(head: Head) -> bool:
     """Tell whether this is a text file by its name, and holds no JSON records.
 
-    A log of unknown lines must not pass as one long prompt, so the suffix counts.
+    A log of unknown lines must not pass as one long prompt, so the suffix counts. A prompt may list tools as lines of
+    JSON, below a heading.
     """
     name = head.name.removesuffix(".gz").removesuffix(".zst")
-    return PurePath(name).suffix.lower() in _SUFFIXES and head.path != "-" and not head.records
+    is_prompt = not head.records or not head.data.lstrip().startswith((b"{", b"["))
+    return PurePath(name).suffix.lower() in _SUFFIXES and head.path != "-" and is_prompt
 
 
 def read(source: Input, options: ReadOptions) -> Iterator[Request | InputError]:

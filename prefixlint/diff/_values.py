@@ -202,7 +202,7 @@ def git_cause(left: str, right: str, offset: int) -> Named | None:
 
 
 def labelled_id(named: Named, left: str, right: str) -> Named:
-    """Call a number what is written around it: ``Session id: 00002710`` and ``datetime(2026, 3, 2, 9)`` count nothing."""
+    """Call a number what is written around it: ``Session id: 00002710``, ``datetime(2026, 3, 2, 9)``."""
     first, second = left[named.start : named.end_left], right[named.start : named.end_right]
     called = _CALLED.search(left[max(0, named.start - 60) : named.start])
     if named.rule == "counter" and called:

@@ -215,7 +215,7 @@ class Engine:
         clash = Clash(self.store, before, sequence, place, grown=True)
         cause = explain(clash)
         loss = measure(clash, cause)
-        grade = text_bond(self.store, strand.last, before, sequence, loss)
+        grade = text_bond(self.store, strand.last, before, sequence, place, loss)
         if grade is Bond.NONE or (grade is Bond.LIKELY and not cause.sure):
             return None
         return strand, before, self._fork(clash, cause, loss)

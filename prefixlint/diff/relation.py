@@ -254,7 +254,7 @@ def text_continues(store: Store, before: Sequence, after: Sequence) -> bool:
     return str(right.value).startswith(str(left.value))
 
 
-def text_bond(store: Store, prompt: Sequence, before: Sequence, after: Sequence, loss: Loss) -> Bond:
+def text_bond(store: Store, prompt: Sequence, before: Sequence, after: Sequence, place: Place, loss: Loss) -> Bond:
     """Grade how sure it is that a raw prompt continues another one, ``before`` being that one with its completion.
 
     It does if it repeats the prompt and differs within the completion, or if most of what follows the fork comes back.
@@ -264,8 +264,17 @@ def text_bond(store: Store, prompt: Sequence, before: Sequence, after: Sequence,
     same = lcp(left, right)
     if same >= asked and asked < len(left):
         return Bond.LIKELY
+    is_other = place.kind == "element" and _is_other_turn(store, before, *place.pair)
+    if is_other and _both_answer(store, *place.pair):
+        return Bond.NONE  # another answer to the same question
     behind = before.tokens - loss.shared_tokens
     if same >= 0.3 * len(left) and loss.lost_tokens >= 0.5 * behind > 0 and len(right) > 0.7 * len(left):
         grown = len(right) > len(left) and loss.lost_tokens >= REPEATED_TOKENS
-        return Bond.CERTAIN if same >= 0.5 * len(left) and grown else Bond.LIKELY
+        return Bond.CERTAIN if same >= 0.5 * len(left) and grown and not is_other else Bond.LIKELY
     return Bond.NONE
+
+
+def _is_other_turn(store: Store, before: Sequence, left: int, right: int) -> bool:
+    """Say whether a raw prompt with turns has quite another one here, said by the same."""
+    is_turn = len(before.talk.ids) > 2 and store.role(left) == store.role(right)
+    return is_turn and _likeness(store, left, right) < 0.5

@@ -206,7 +206,7 @@ def labelled_id(named: Named, left: str, right: str) -> Named:
     first, second = left[named.start : named.end_left], right[named.start : named.end_right]
     called = _CALLED.search(left[max(0, named.start - 60) : named.start])
     if named.rule == "counter" and called:
-        return replace(named, rule="timestamp" if called[1] or called[2] else "date")
+        return replace(named, rule="timestamp" if called[1] or called[2] else "date", sure=True)
     if named.rule != "counter" or not _ID_LABEL.search(left[max(0, named.start - 32) : named.start]):
         return named
     return replace(named, rule="random-id") if min(len(first), len(second)) >= ID_CHARS else named

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import IntEnum
 
 from prefixlint.diff._history import is_summary, replaces_history, without_thinking
@@ -18,6 +19,7 @@ from prefixlint.model import Json
 from prefixlint.prefix import lcp
 
 SKETCH_CHARS = 20_000
+_MARKUP = re.compile(r"<\|[^<>|\n]{1,40}\|>(?:(?:system|user|assistant|tool)\n)?|</?s>|\[/?INST\]")  # of turns
 REPEATED_TOKENS = 16  # less than this stands behind a fork by chance
 COMPACTED = 6  # a conversation of so many messages may have been summarized
 FRAME_CHARS = 20  # so much of a prompt stands before the text that is fetched into it
@@ -187,7 +189,7 @@ def _likeness(store: Store, left: int, right: int) -> float:
 
 def _words(element: Element) -> str:
     pieces = (p.text if p.kind != "image" else "<image>" for p in element.pieces if p.kind != "role")
-    return "\n".join(pieces)[:SKETCH_CHARS]
+    return _MARKUP.sub("", "\n".join(pieces)[:SKETCH_CHARS])
 
 
 def _call_ids(value: Json) -> set[str]:

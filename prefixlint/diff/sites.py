@@ -40,7 +40,7 @@ def gather(forks: Sequence[Fork], cost_of: Callable[[int], float | None] = lambd
         if not fork.wanted:
             place = general(fork.pointer, fork.cause)
             _add(sums.setdefault((fork.cause, place), _Sum()), fork, index, cost_of(index))
-    sites = [_site(cause, pointer, found) for (cause, pointer), found in sums.items()]
+    sites = [_site(cause, found) for (cause, _), found in sums.items()]
     return tuple(sorted(sites, key=lambda s: (-s.lost_tokens, -s.requests, s.pointer)))
 
 
@@ -70,6 +70,7 @@ def _add(found: _Sum, fork: Fork, index: int, cost: float | None) -> None:
         found.most, found.example = fork.lost_tokens, index
 
 
-def _site(cause: str, pointer: str, found: _Sum) -> Site:
-    place = next(iter(found.pointers)) if len(found.pointers) == 1 else pointer
+def _site(cause: str, found: _Sum) -> Site:
+    tokens = zip(*(p.split("/") for p in found.pointers), strict=True)
+    place = "/".join(t[0] if len(set(t)) == 1 else "*" for t in tokens)
     return Site(place, cause, found.requests, found.lost, found.recoverable, found.example, found.cost)

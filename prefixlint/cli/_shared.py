@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -38,6 +38,21 @@ def reporter(name: str, verb: str) -> Reporter:
             found: Reporter = getattr(module, f"{verb}_report")
             return found
     raise ConfigError(f"unknown format {name!r}; known: {', '.join(formats(verb))}")
+
+
+def index_report(logs: tuple[str, ...], view: Literal["diff", "replay", "tree"], **options: Any) -> int | None:
+    """Report on folders that ``prefixlint index`` wrote and return the exit code; None where the inputs are logs."""
+    known = [(Path(log) / "manifest.json").is_file() and (Path(log) / "shards").is_dir() for log in logs]
+    if not any(known):
+        return None
+    if not all(known):
+        raise ConfigError("some of the inputs are indexes and some are logs; give one kind, or index the logs too")
+    from prefixlint.api import index_report as api
+
+    write = reporter(options["report_format"], "index")
+    found = api.report(logs, view)
+    write_report(write(found, ReportOptions(redact=options["redact"], top=options["top"])), options["output"])
+    return exit_code(found.inputs, problems=False)
 
 
 def wants_color(stream: Any = None) -> bool:

@@ -32,8 +32,13 @@ from prefixlint.cli import _shared
 def command(logs: tuple[str, ...], report_format: str, output: str | None, **options: Any) -> None:
     """Read request logs (or two request, settings or prompt files; - is standard input) and rank their forks.
 
+    A folder that `prefixlint index` wrote is answered from its fingerprints, without causes.
+
     Exits 0 without unwanted forks, 1 with some, 2 on bad input, 3 on both.
     """
+    code = _shared.index_report(logs, "diff", report_format=report_format, output=output, **options)
+    if code is not None:
+        sys.exit(code)
     from prefixlint.api import diff_log
     from prefixlint.model import ReportOptions
 

@@ -33,6 +33,9 @@ def command(logs: tuple[str, ...], report_format: str, output: str | None, **opt
 
     Exits 0, or 2 when a part of the input could not be read.
     """
+    code = _shared.index_report(logs, "tree", report_format=report_format, output=output, **options)
+    if code is not None:
+        sys.exit(code)
     from prefixlint.api import tree
     from prefixlint.api.replay import ReplayOptions
     from prefixlint.model import ReadOptions, ReportOptions

@@ -1,0 +1,234 @@
+"""Read a stretch of JSON lines; of a conversation that grew since an earlier line only what is new is parsed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from prefixlint.api.index_blocks import Node
+from prefixlint.errors import InputError
+from prefixlint.model import Request
+from prefixlint.sources import _bodies, _json, _provider, _record, _records
+from prefixlint.sources._stream import BOM, Line
+
+STEP_BYTES = 512
+WINDOW_BYTES = 32
+MOST_TRIED = 3
+SMALL_BYTES = 1_500  # a shorter line is parsed as fast as it is looked up
+TALKS = {"messages": b'"messages"', "contents": b'"contents"', "input": b'"input"'}
+_NO_PROMPT = frozenset(("metadata", "user", "max_tokens", "temperature", "stream", "seed"))
+
+
+class WholeFileError(Exception):
+    """Say that the records of this file depend on one another, so it must be read from its start."""
+
+
+@dataclass(slots=True)
+class Known:
+    """Hold a conversation: its line up to the first element, the bytes of all elements, and what was made of it.
+
+    It grows with the conversation; ``noted_bytes`` of the elements are in the table of windows.
+    """
+
+    head: bytes
+    region: bytes
+    pointer: str
+    front: Mapping[str, bytes]
+    node: Node | None = None
+    scope: tuple[str, str | None, str] = ("", None, "")
+    noted_bytes: int = 0
+
+
+class Found(NamedTuple):
+    """Hold a request; with ``base`` it begins with that conversation, and ``items`` are its elements behind it."""
+
+    request: Request
+    base: Node | None = None
+    items: tuple[bytes, ...] = ()
+    known: Known | None = None
+
+
+def raw_lines(path: str, start: int, end: int) -> Iterator[Line]:
+    """Yield the lines that begin in ``[start, end)``; numbers count from 1 in this stretch."""
+    with Path(path).open("rb") as file:
+        at = _line_start(file, start)
+        number = 1
+        file.seek(at)
+        while at < end:
+            data = file.readline()
+            if not data:
+                return
+            size = len(data)
+            skip = 3 if at == 0 and data.startswith(BOM) else 0
+            yield Line(number, at + skip, data[skip : size - 1 if data.endswith(b"\n") else size])
+            at += size
+            number += 1
+
+
+def _line_start(file: BinaryIO, start: int) -> int:
+    """Return where the first line at or behind ``start`` begins."""
+    if start == 0:
+        return 0
+    file.seek(start - 1)
+    return start - 1 + len(file.readline())
+
+
+@dataclass(slots=True)
+class Lines:
+    """Read requests; ``lines`` counts the lines seen."""
+
+    path: str
+    lines: int = 0
+    _number: int = 0
+    _windows: dict[int, Known] = field(default_factory=dict)
+    _talk: str = ""
+
+    def read(self, lines: Iterator[Line]) -> Iterator[Found | InputError]:
+        """Yield what each line that is not blank holds. Raises WholeFileError."""
+        for line in lines:
+            self.lines += 1
+            if line.data and not line.data.isspace():
+                yield (self._grown(line) if len(line.data) > SMALL_BYTES else None) or self._parsed(line)
+
+    def _parsed(self, line: Line) -> Found | InputError:
+        data = line.data
+        try:
+            bad = _json.invalid_utf8(data)
+            if bad is not None:
+                raise _json.BrokenJsonError("invalid UTF-8", bad)
+            members = _json.members(data)
+        except _json.BrokenJsonError as error:
+            return _records.broken_line(self.path, line, error)
+        made = _bodies._request(self._place(line, members), self._number, None)
+        if isinstance(made, InputError):
+            return made
+        self._number += 1
+        _refuse_chain(made)
+        return Found(made, known=self._remember(data, made))
+
+    def _place(self, line: Line, members: _json.Members) -> _records.Record:
+        end = line.start_byte + len(line.data) - line.data.endswith(b"\r")
+        return _records.Record(members, self.path, line.start_byte, end, line.number)
+
+    def _remember(self, data: bytes, request: Request) -> Known | None:
+        """Note where the conversation of a line lies, to recognise the next one that continues it."""
+        if len(data) <= SMALL_BYTES:
+            return None
+        name = next((n for n in TALKS if request.members.get(n, b"").startswith(b"[")), "")
+        raw = request.members.get(name, b"")
+        region = raw[1:-1].rstrip()
+        begin = data.find(raw, max(data.find(TALKS[name]), 0)) if region.endswith((b"}", b'"')) else -1
+        if begin < 0:
+            return None
+        self._talk = name
+        front = {k: v for k, v in request.members.items() if k != name}
+        known = Known(data[: begin + 1], region, request.body_pointer, front)
+        return known if _opens(known.head, known.pointer, name) else None
+
+    def keep(self, known: Known, node: Node, request: Request) -> None:
+        """Keep a conversation with what was made of it."""
+        known.node, known.scope = node, (request.provider, request.model, request.scope)
+        region, end = known.region, len(known.region) - WINDOW_BYTES
+        for at in range(known.noted_bytes, end, STEP_BYTES):
+            self._windows[hash((at, region[at : at + WINDOW_BYTES]))] = known
+        known.noted_bytes = max(0, -(-end // STEP_BYTES)) * STEP_BYTES
+
+    def _grown(self, line: Line) -> Found | None:
+        """Read a line that begins like one before; None where it has to be parsed whole."""
+        at = line.data.find(TALKS[self._talk]) if self._talk else -1
+        begin = line.data.find(b"[", at) + 1 if at >= 0 else 0
+        known = self._candidate(line.data, begin) if begin else None
+        if known is None:
+            return None
+        head = line.data[:begin]
+        if head != known.head and not _opens(head, known.pointer, self._talk):
+            return None
+        return self._continued(line, known, begin)
+
+    def _candidate(self, data: bytes, begin: int) -> Known | None:
+        """Find a conversation by its bytes at the same places, the places furthest back first."""
+        last = (len(data) - begin - WINDOW_BYTES) // STEP_BYTES * STEP_BYTES
+        tried: list[Known] = []
+        for at in range(last, -1, -STEP_BYTES):
+            known = self._windows.get(hash((at, data[begin + at : begin + at + WINDOW_BYTES])))
+            if known is None or known.node is None or any(known is t for t in tried):
+                continue
+            if data.startswith(known.region, begin):
+                return known
+            tried.append(known)
+            if len(tried) == MOST_TRIED:
+                break
+        return None
+
+    def _continued(self, line: Line, known: Known, begin: int) -> Found | None:
+        """Parse the line with the known elements left out; it is well formed exactly if the line is."""
+        data, name = line.data, self._talk
+        rest = begin + len(known.region)
+        while data[rest : rest + 1] in (b" ", b"\t", b"\r"):
+            rest += 1
+        mark = data[rest : rest + 1]
+        if mark not in (b",", b"]"):
+            return None
+        rest += mark == b","
+        found = _opened(data[:begin] + data[rest:], known.pointer)
+        talk = found.members.get(name, b"") if found else b""
+        if found is None or not talk.startswith(b"[") or found.members.keys() - {name} != known.front.keys():
+            return None
+        items = tuple(_json.items(talk))
+        # A second member of the same name would have won, so there must be none.
+        if (mark == b",") != bool(items) or not data.startswith(talk[1:], rest) or data.find(TALKS[name], rest) >= 0:
+            return None
+        found.members[name] = data[begin - 1 : rest + len(talk) - 1]
+        return self._made(line, known, found, begin, items)
+
+    def _made(
+        self, line: Line, known: Known, found: _record.Found, begin: int, items: tuple[bytes, ...]
+    ) -> Found | None:
+        members, raw = found.members, found.members[self._talk]
+        whole = _record.Found(found.pointer, members, found.around, _provider.candidates(members))
+        if not whole.candidates:
+            return None
+        try:
+            request = _record.build(whole, self._place(line, members).span(self._number), None, self._number)
+        except (InputError, _json.BrokenJsonError):
+            return None
+        _refuse_chain(request)
+        self._number += 1
+        front = {k: v for k, v in members.items() if k != self._talk}
+        same = (request.provider, request.model, request.scope) == known.scope and _same_front(front, known.front)
+        base = known.node if same else None
+        known.head, known.region, known.front, known.node = line.data[:begin], raw[1:-1].rstrip(), front, None
+        return Found(request, base, items, known if known.region.endswith((b"}", b'"')) else None)
+
+
+def _refuse_chain(request: Request) -> None:
+    if request.provider == _provider.RESPONSES and "previous_response_id" in request.members:
+        raise WholeFileError
+
+
+def _same_front(left: Mapping[str, bytes], right: Mapping[str, bytes]) -> bool:
+    return left == right or all(left[k] == right[k] for k in left if k not in _NO_PROMPT)
+
+
+def _opens(head: bytes, pointer: str, name: str) -> bool:
+    """Say whether a line up to a bracket ends where the array of the conversation opens, not inside a string."""
+    try:
+        members: _json.Members | None = _json.members(head + b"]" + b"}" * (pointer.count("/") + 1))
+    except _json.BrokenJsonError:
+        return False
+    for key in pointer.split("/")[1:]:
+        raw = members.get(key.replace("~1", "/").replace("~0", "~")) if members else None
+        members = _json.members(raw) if raw and raw.startswith(b"{") else None
+    return members is not None and members.get(name) == b"[]"
+
+
+def _opened(short: bytes, pointer: str) -> _record.Found | None:
+    try:
+        if _json.invalid_utf8(short) is not None:
+            return None
+        found = _record.find(_json.members(short))
+    except (_json.BrokenJsonError, InputError):
+        return None
+    return found if found and found.pointer == pointer else None

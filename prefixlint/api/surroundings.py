@@ -18,7 +18,7 @@ from typing import Any
 from prefixlint.errors import InputError
 
 PINNED_CLOCK = 1767225600  # 2026-01-01T00:00:00Z
-OTHER_CLOCK = 1803733507  # 2027-02-27T13:11:47Z: another year, month, day, weekday, hour, minute and second
+OTHER_CLOCK = 1803733507  # 2027-02-27T13:05:07Z: another year, month, day, weekday, hour, minute and second
 _PRELOADS = ("/usr/lib/*/faketime/libfaketime.so.1", "/usr/local/lib/faketime/libfaketime.so.1")
 _PATCHES = Path(__file__).parent.parent / "runtime" / "surroundings"
 _COPY_LIMIT = 50_000_000  # bytes; a larger working folder is not copied
@@ -174,7 +174,7 @@ def _other_home(env: Mapping[str, str], scratch: Path) -> Path:
     real = Path(env.get("HOME", "/"))
     for entry in real.iterdir() if real.is_dir() else ():
         link = home / entry.name
-        if not link.is_symlink():
+        if not link.is_symlink() and not home.resolve().is_relative_to(entry.resolve()):  # a link to it would be a loop
             link.symlink_to(entry)
     return home
 

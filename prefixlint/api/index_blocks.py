@@ -12,7 +12,7 @@ import msgspec
 
 from prefixlint.api.render import layout
 from prefixlint.diff import split
-from prefixlint.elements import Layout, PromptPart, decode
+from prefixlint.elements import Layout, Number, PromptPart, decode
 from prefixlint.errors import ConfigError
 from prefixlint.model import Json, Request
 
@@ -68,12 +68,11 @@ class Blocks:
         self._hash, self._digest = _hashes()
         self.block_bytes = block_bytes
         self._roots: dict[tuple[str, str, str], Node] = {}
-        self._children: dict[tuple[int, bytes], Node] = {}
-        self._contents: dict[bytes, tuple[bytes, str]] = {}
-        self._texts: OrderedDict[bytes, bytes] = OrderedDict()
+        self._children: dict[tuple[int, bytes, str, bool, bool], Node] = {}
+        self._texts: OrderedDict[tuple[bytes, str, str], tuple[bytes, str]] = OrderedDict()
         self._text_bytes = 0
         self._layouts: dict[str, Layout] = {}
-        self._is_quick: dict[str, bool] = {}
+        self._is_plain: dict[str, bool] = {}
         self._rows: dict[int, int] = {}
         self._nodes: list[Node] = []
         self._ends = array("Q")
@@ -158,42 +157,44 @@ class Blocks:
     def _child(
         self, node: Node, part: PromptPart, found: Layout, raw: bytes, *, whole: bool = False, plain: bool = False
     ) -> Node:
-        digest = self._digest(raw) + bytes((part.part == "message", plain, whole)) + part.member.encode()
-        child = self._children.get((node.number, digest))
+        key = (node.number, self._digest(raw), part.member, plain, whole)
+        child = self._children.get(key)
         if child is None:
-            content, role = self._content(found, part, raw, digest, whole=whole, plain=plain)
-            child = self._children.get((node.number, content))
+            text, role = self._text(found, part, raw, key[1], whole=whole, plain=plain)
+            same = (node.number, self._digest(text), "", plain, whole)
+            child = self._children.get(same)
             if child is None:
-                child = self._children[node.number, content] = self._grow(node, role, self._texts[content], part)
-            self._children[node.number, digest] = child
+                child = self._children[same] = self._grow(node, role, text, part)
+            self._children[key] = child
         return child
 
-    def _content(
+    def _text(
         self, found: Layout, part: PromptPart, raw: bytes, digest: bytes, *, whole: bool, plain: bool
     ) -> tuple[bytes, str]:
-        """Return the key of the canonical text of an element, which is then in ``_texts``, and who speaks."""
-        key = digest + found.NAME.encode()
-        known = self._contents.get(key)
-        if known and known[0] in self._texts:
-            self._texts.move_to_end(known[0])
-            return known
-        text, role = _plain(found, raw, whole=whole) if plain else self._canonical(found, part, raw, whole=whole)
-        known = self._contents[key] = (b"=" + self._digest(text), role)
-        self._text_bytes += len(text) - len(self._texts.get(known[0], b""))
-        self._texts[known[0]] = text
-        while self._text_bytes > MEMO_BYTES and len(self._texts) > 1:
-            self._text_bytes -= len(self._texts.popitem(last=False)[1])
+        """Return the canonical text of an element, and who speaks; those that take time are remembered."""
+        if plain:
+            return _plain(found, raw, whole=whole)
+        if not whole and part.part == "message" and self._has_plain_messages(found, part):
+            quick = _quick(raw)
+            if quick is not None:
+                return quick
+        key = (digest, part.member, found.NAME)
+        known = self._texts.get(key)
+        if known is None:
+            known = self._texts[key] = _canonical(found, part, raw, whole=whole)
+            self._text_bytes += len(known[0])
+            while self._text_bytes > MEMO_BYTES and len(self._texts) > 1:
+                self._text_bytes -= len(self._texts.popitem(last=False)[1][0])
+        else:
+            self._texts.move_to_end(key)
         return known
 
-    def _canonical(self, found: Layout, part: PromptPart, raw: bytes, *, whole: bool) -> tuple[bytes, str]:
-        """Write an element as text; the quick way is taken where it was seen to be the same as the full one."""
-        quick = None if whole or part.part != "message" or self._is_quick.get(found.NAME) is False else _quick(raw)
-        if quick is None:
-            return _canonical(found, part, raw, whole=whole)
-        if found.NAME not in self._is_quick:
-            self._is_quick[found.NAME] = quick == _canonical(found, part, raw, whole=whole)
-            return self._canonical(found, part, raw, whole=whole)
-        return quick
+    def _has_plain_messages(self, found: Layout, part: PromptPart) -> bool:
+        """Say whether a message of role and content alone stays as it is in this API."""
+        if found.NAME not in self._is_plain:
+            value = {"role": "user", "content": "a"}
+            self._is_plain[found.NAME] = list(found.element(part, value).value.items()) == list(value.items())
+        return self._is_plain[found.NAME]
 
     def _grow(self, node: Node, role: str, text: bytes, part: PromptPart) -> Node:
         """Hash what an element adds to a prompt."""
@@ -214,21 +215,25 @@ class Blocks:
         return self._hash(" ".join(words[:SKETCH_WORDS]).encode("utf-8", "surrogatepass"), node.chain)
 
     def _cut(self, chain: int, data: bytes, position: int) -> tuple[tuple[int, bytes], tuple[int, ...], range]:
-        size, hashed, rows, old = self.block_bytes, self._hash, self._rows, []
-        first, end = len(self.values), len(data) - len(data) % self.block_bytes
+        """Hash whole blocks; behind the first new one all are new, since each hash holds those before it."""
+        size, hashed, rows, first = self.block_bytes, self._hash, self._rows, len(self.values)
+        end, start, made = len(data) - len(data) % size, chain, []
         for at in range(0, end, size):
-            parent, chain = chain, hashed(data[at : at + size], chain)
-            row = rows.get(chain)
-            if row is not None:
-                old.append(row)
-            else:
-                rows[chain] = len(self.values)
-                self.values.append(chain)
-                self.parents.append(parent)
-                self.positions.append(position)
-                self.owners.append(self._owner)
-            position += 1
-        return (chain, data[end:]), tuple(old), range(first, len(self.values))
+            chain = hashed(data[at : at + size], chain)
+            made.append(chain)
+        known = 0
+        while known < len(made) and made[known] in rows:
+            known += 1
+        old = tuple(rows[value] for value in made[:known])
+        new = made[known:]
+        if new:
+            self.parents.append(made[known - 1] if known else start)
+            self.parents.extend(new[:-1])
+            self.values.extend(new)
+            self.positions.extend(range(position + known, position + len(made)))
+            self.owners.extend([self._owner] * len(new))
+            rows.update(zip(new, range(first, first + len(new)), strict=True))
+        return (chain, data[end:]), old, range(first, len(self.values))
 
     def rows_of(self, node: Node) -> Iterator[int]:
         """Yield the rows of all blocks of a prompt, first to last."""
@@ -244,9 +249,7 @@ class Blocks:
     def fresh(self, node: Node) -> int:
         """Return how many whole blocks stand before the last answer, behind which everything is new by right."""
         if node.fresh < 0:
-            step = _up(node, lambda role: role in ASSISTANT_ROLES)
-            step = _up(step, lambda role: role not in ASSISTANT_ROLES)
-            step = _up(step, lambda role: role in ASSISTANT_ROLES)
+            step = _over(_over(_over(node, answers=True), answers=False), answers=True)
             node.fresh = step.size // self.block_bytes
         return node.fresh
 
@@ -263,21 +266,24 @@ class Blocks:
         return counts
 
 
-def _up(node: Node, passes: Callable[[str], bool]) -> Node:
-    """Go back over the turns of some speakers, never into the front."""
-    while node.parent is not None and not node.is_front and passes(node.role):
+def _over(node: Node, *, answers: bool) -> Node:
+    """Go back over answers, or over all that is none, never into the front."""
+    while node.parent is not None and not node.is_front and (node.role in ASSISTANT_ROLES) is answers:
         node = node.parent
     return node
 
 
 def _quick(raw: bytes) -> tuple[bytes, str] | None:
-    """Write a message that is only a role and a text."""
+    """Write a message that is only a role and a text, None if it is more."""
     try:
         simple = _SIMPLE.decode(raw)
     except (msgspec.MsgspecError, RecursionError):
         return None
-    value = {"role": simple.role, "content": simple.content}
-    return f"\x1emessage\x1f{value!r}".encode("utf-8", "surrogatepass"), simple.role
+    return _said(simple.role, simple.content), simple.role
+
+
+def _said(role: str, content: str) -> bytes:
+    return f"\x1emessage\x1e{role}\x1f{content}".encode("utf-8", "surrogatepass")
 
 
 def _canonical(found: Layout, part: PromptPart, raw: bytes, *, whole: bool) -> tuple[bytes, str]:
@@ -287,8 +293,16 @@ def _canonical(found: Layout, part: PromptPart, raw: bytes, *, whole: bool) -> t
         value = value.get(key, value) if isinstance(value, dict) else value
     items: list[Json] = value if whole and part.items == "list" and isinstance(value, list) else [value]
     elements = [found.element(part, item) for item in items if item is not None]
+    role = elements[-1].role if elements else ""
+    if not whole and part.part == "message" and _is_simple(elements[0].value):
+        return _said(role, elements[0].value["content"]), role
     texts = [f"\x1e{part.part}\x1f{element.value!r}" for element in elements if element.value != {}]
-    return "".join(texts).encode("utf-8", "surrogatepass"), elements[-1].role if elements else ""
+    return "".join(texts).encode("utf-8", "surrogatepass"), role
+
+
+def _is_simple(value: Json) -> bool:
+    texts = isinstance(value, dict) and value.keys() == {"role", "content"}
+    return texts and all(isinstance(v, str) and not isinstance(v, Number) for v in value.values())
 
 
 def _plain(found: Layout, raw: bytes, *, whole: bool) -> tuple[bytes, str]:

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, KeysView, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from prefixlint.api.index_blocks import Node
 from prefixlint.errors import InputError
-from prefixlint.model import Request
-from prefixlint.sources import _bodies, _json, _provider, _record, _records
+from prefixlint.model import Request, Span
+from prefixlint.sources import _bodies, _json, _provider, _record, _records, _response
 from prefixlint.sources._stream import BOM, Line
 
 STEP_BYTES = 512
 WINDOW_BYTES = 32
 MOST_TRIED = 3
+READ_BYTES = 1 << 18
+KEPT_BYTES = 32_000_000
 SMALL_BYTES = 1_500  # a shorter line is parsed as fast as it is looked up
 TALKS = {"messages": b'"messages"', "contents": b'"contents"', "input": b'"input"'}
+_BLANK = b" \t\r\n"
+_BODIES = _provider._BODY_KEYS
+_TELLING = frozenset((*_record.SESSIONS, *_record._HOLDERS, *_record._ADDRESSES, "model"))
+LOOK_BYTES = _provider._LOOK_BYTES
 _NO_PROMPT = frozenset(("metadata", "user", "max_tokens", "temperature", "stream", "seed"))
 
 
@@ -33,12 +39,29 @@ class Known:
     """
 
     head: bytes
-    region: bytes
+    region: bytes | memoryview
     pointer: str
     front: Mapping[str, bytes]
+    outer: KeysView[str]
+    around: tuple[_json.Members, ...] = ()
+    session: str | None = None
     node: Node | None = None
     scope: tuple[str, str | None, str] = ("", None, "")
     noted_bytes: int = 0
+
+    def is_quick(self, found: _record.Found) -> bool:
+        """Say whether a record names the same session, model and cache as this one, and has a time of its own.
+
+        What decides about the API stands in the members of the body and at the start of its conversation.
+        """
+        members = found.members
+        if any(members[k] != v for k, v in self.front.items()) or len(found.around) != len(self.around):
+            return False
+        levels = zip(found.around, self.around, strict=True)
+        if any(new.get(k) != old.get(k) for new, old in levels for k in old if k in _TELLING):
+            return False
+        outer = found.around[0] if found.around else members
+        return not any(k in outer for k in _response.KEYS) or _record.time_of(found.around or (members,)) is not None
 
 
 class Found(NamedTuple):
@@ -52,9 +75,8 @@ class Found(NamedTuple):
 
 def raw_lines(path: str, start: int, end: int) -> Iterator[Line]:
     """Yield the lines that begin in ``[start, end)``; numbers count from 1 in this stretch."""
-    with Path(path).open("rb") as file:
-        at = _line_start(file, start)
-        number = 1
+    with Path(path).open("rb", buffering=READ_BYTES) as file:
+        at, number = _line_start(path, start), 1
         file.seek(at)
         while at < end:
             data = file.readline()
@@ -62,17 +84,18 @@ def raw_lines(path: str, start: int, end: int) -> Iterator[Line]:
                 return
             size = len(data)
             skip = 3 if at == 0 and data.startswith(BOM) else 0
-            yield Line(number, at + skip, data[skip : size - 1 if data.endswith(b"\n") else size])
+            yield Line(number, at + skip, data[skip:].removesuffix(b"\n"))
             at += size
             number += 1
 
 
-def _line_start(file: BinaryIO, start: int) -> int:
+def _line_start(path: str, start: int) -> int:
     """Return where the first line at or behind ``start`` begins."""
     if start == 0:
         return 0
-    file.seek(start - 1)
-    return start - 1 + len(file.readline())
+    with Path(path).open("rb") as file:
+        file.seek(start - 1)
+        return start - 1 + len(file.readline())
 
 
 @dataclass(slots=True)
@@ -84,6 +107,8 @@ class Lines:
     _number: int = 0
     _windows: dict[int, Known] = field(default_factory=dict)
     _talk: str = ""
+    _waiting: dict[int, tuple[Known, int]] = field(default_factory=dict)
+    _kept_bytes: int = 0
 
     def read(self, lines: Iterator[Line]) -> Iterator[Found | InputError]:
         """Yield what each line that is not blank holds. Raises WholeFileError."""
@@ -106,16 +131,16 @@ class Lines:
             return made
         self._number += 1
         _refuse_chain(made)
-        return Found(made, known=self._remember(data, made))
+        return Found(made, known=self._remember(data, made, members))
 
     def _place(self, line: Line, members: _json.Members) -> _records.Record:
         end = line.start_byte + len(line.data) - line.data.endswith(b"\r")
         return _records.Record(members, self.path, line.start_byte, end, line.number)
 
-    def _remember(self, data: bytes, request: Request) -> Known | None:
+    def _remember(self, data: bytes, request: Request, outer: _json.Members) -> Known | None:
         """Note where the conversation of a line lies, to recognise the next one that continues it."""
-        if len(data) <= SMALL_BYTES:
-            return None
+        if len(data) <= SMALL_BYTES or (request.body_pointer and not _BODIES.isdisjoint(outer)):
+            return None  # which of two bodies counts depends on more than the names of members
         name = next((n for n in TALKS if request.members.get(n, b"").startswith(b"[")), "")
         raw = request.members.get(name, b"")
         region = raw[1:-1].rstrip()
@@ -124,16 +149,28 @@ class Lines:
             return None
         self._talk = name
         front = {k: v for k, v in request.members.items() if k != name}
-        known = Known(data[: begin + 1], region, request.body_pointer, front)
+        known = Known(data[: begin + 1], region, request.body_pointer, front, outer.keys())
         return known if _opens(known.head, known.pointer, name) else None
 
     def keep(self, known: Known, node: Node, request: Request) -> None:
         """Keep a conversation with what was made of it."""
         known.node, known.scope = node, (request.provider, request.model, request.scope)
+        known.session = request.session
+        self._bound(known)
         region, end = known.region, len(known.region) - WINDOW_BYTES
         for at in range(known.noted_bytes, end, STEP_BYTES):
             self._windows[hash((at, region[at : at + WINDOW_BYTES]))] = known
         known.noted_bytes = max(0, -(-end // STEP_BYTES)) * STEP_BYTES
+
+    def _bound(self, known: Known) -> None:
+        """Forget the conversations that have waited longest, so that memory does not grow with their number."""
+        size = len(known.head) + len(known.region)
+        self._kept_bytes += size - self._waiting.pop(id(known), (known, 0))[1]
+        self._waiting[id(known)] = known, size
+        while self._kept_bytes > KEPT_BYTES and len(self._waiting) > 1:
+            old, freed = self._waiting.pop(next(iter(self._waiting)))
+            self._kept_bytes -= freed
+            old.node, old.region, old.head = None, b"", b""
 
     def _grown(self, line: Line) -> Found | None:
         """Read a line that begins like one before; None where it has to be parsed whole."""
@@ -172,7 +209,7 @@ class Lines:
         if mark not in (b",", b"]"):
             return None
         rest += mark == b","
-        found = _opened(data[:begin] + data[rest:], known.pointer)
+        found = _opened(data[:begin] + data[rest:], known)
         talk = found.members.get(name, b"") if found else b""
         if found is None or not talk.startswith(b"[") or found.members.keys() - {name} != known.front.keys():
             return None
@@ -180,13 +217,29 @@ class Lines:
         # A second member of the same name would have won, so there must be none.
         if (mark == b",") != bool(items) or not data.startswith(talk[1:], rest) or data.find(TALKS[name], rest) >= 0:
             return None
-        found.members[name] = data[begin - 1 : rest + len(talk) - 1]
-        return self._made(line, known, found, begin, items)
+        end = rest + len(talk)
+        if known.is_quick(found):
+            request = self._alike(line, known, found, data[begin - 1 : begin + LOOK_BYTES])
+        else:
+            found.members[name] = data[begin - 1 : end - 1]
+            request = self._built(line, found)
+        if request is None:
+            return None
+        self._number += 1
+        return self._kept(line, known, found, request, (begin, end - 2), items)
 
-    def _made(
-        self, line: Line, known: Known, found: _record.Found, begin: int, items: tuple[bytes, ...]
-    ) -> Found | None:
-        members, raw = found.members, found.members[self._talk]
+    def _alike(self, line: Line, known: Known, found: _record.Found, talk: bytes) -> Request | None:
+        """Make the request of a line that differs from an earlier one in nothing but time and talk."""
+        provider, model, scope = known.scope
+        if len(known.region) < LOOK_BYTES and provider not in _provider.candidates({**found.members, self._talk: talk}):
+            return None
+        at_s = _record.time_of(found.around or (found.members,))
+        end = line.start_byte + len(line.data) - line.data.endswith(b"\r")
+        span = Span(self.path, self._number, line.start_byte, end, line.number)
+        return Request("", provider, span, found.members, model, known.session, at_s, None, known.pointer, scope)
+
+    def _built(self, line: Line, found: _record.Found) -> Request | None:
+        members = found.members
         whole = _record.Found(found.pointer, members, found.around, _provider.candidates(members))
         if not whole.candidates:
             return None
@@ -195,12 +248,28 @@ class Lines:
         except (InputError, _json.BrokenJsonError):
             return None
         _refuse_chain(request)
-        self._number += 1
-        front = {k: v for k, v in members.items() if k != self._talk}
+        return request
+
+    def _kept(
+        self,
+        line: Line,
+        known: Known,
+        found: _record.Found,
+        request: Request,
+        talk: tuple[int, int],
+        items: tuple[bytes, ...],
+    ) -> Found:
+        """Let a conversation grow; ``talk`` is where its elements and what follows them lie."""
+        front = {k: v for k, v in found.members.items() if k != self._talk}
         same = (request.provider, request.model, request.scope) == known.scope and _same_front(front, known.front)
         base = known.node if same else None
-        known.head, known.region, known.front, known.node = line.data[:begin], raw[1:-1].rstrip(), front, None
-        return Found(request, base, items, known if known.region.endswith((b"}", b'"')) else None)
+        begin, end = talk
+        while line.data[end - 1] in _BLANK:
+            end -= 1
+        known.head, known.region = line.data[:begin], memoryview(line.data)[begin:end]
+        known.front, known.around, known.node = front, found.around, None
+        is_closed = line.data[end - 1] in b'}"'
+        return Found(request, base, items, known if is_closed else None)
 
 
 def _refuse_chain(request: Request) -> None:
@@ -224,11 +293,21 @@ def _opens(head: bytes, pointer: str, name: str) -> bool:
     return members is not None and members.get(name) == b"[]"
 
 
-def _opened(short: bytes, pointer: str) -> _record.Found | None:
+def _opened(short: bytes, known: Known) -> _record.Found | None:
+    """Find the body where it was, in a line that has the same members as the one before.
+
+    Whether it is a body at all is looked at when its conversation is whole again.
+    """
     try:
         if _json.invalid_utf8(short) is not None:
             return None
-        found = _record.find(_json.members(short))
-    except (_json.BrokenJsonError, InputError):
+        level: _json.Members | None = _json.members(short)
+        if level is None or level.keys() != known.outer:
+            return None
+        around = []
+        for key in known.pointer.split("/")[1:]:
+            around.append(level or {})
+            level = _json.opened(around[-1].get(key.replace("~1", "/").replace("~0", "~")))
+    except _json.BrokenJsonError:
         return None
-    return found if found and found.pointer == pointer else None
+    return None if level is None else _record.Found(known.pointer, level, tuple(around))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from array import array
 from collections.abc import Iterator
@@ -281,7 +282,11 @@ def shard_files(task: Task, outcome: Outcome, shard: Shard) -> Iterator[tuple[st
 
 def write(task: Task, folder: str) -> Outcome:
     """Run a task and write its shard; each file is renamed when it is whole."""
-    outcome, shard = run(task)
+    gc.disable()  # nothing here goes in circles, and there is much of it
+    try:
+        outcome, shard = run(task)
+    finally:
+        gc.enable()
     for name, data in shard_files(task, outcome, shard):
         temporary = Path(folder) / f"{name}.tmp"
         temporary.write_bytes(data)

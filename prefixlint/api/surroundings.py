@@ -53,6 +53,8 @@ def pinned(environ: Mapping[str, str], scratch: Path) -> Surroundings:
     env = {
         **environ,
         "PYTHONHASHSEED": "0",
+        "PERL_HASH_SEED": "0",
+        "PERL_PERTURB_KEYS": "0",
         "TZ": "UTC",
         "LANG": "C.UTF-8",
         "LC_ALL": "C.UTF-8",
@@ -108,6 +110,8 @@ def run(command: Sequence[str], where: Surroundings, scratch: Path, folder: Path
 
     Raises InputError when it cannot be started, fails, or takes longer than ``timeout_s``.
     """
+    if shutil.which(command[0], path=where.env.get("PATH")) is None and not (folder / command[0]).is_file():
+        raise InputError(f"cannot run {command[0]!r}: no such command")
     place = _laid_out(folder, scratch, where) if where.copy else folder
     env = {**where.env, "PREFIXLINT_VARY": json.dumps(where.wishes), "PYTHONPATH": _python_path(where.env)}
     try:

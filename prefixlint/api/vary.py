@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from prefixlint.api import surroundings
-from prefixlint.api.diff import DiffOptions, diff
 from prefixlint.api.read import ReadOptions, open_log
+from prefixlint.api.stable import moved
 from prefixlint.api.surroundings import Surroundings, Variation
-from prefixlint.errors import InputError
+from prefixlint.errors import ConfigError, InputError
 from prefixlint.model import Fork, Request, Span
+from prefixlint.names import suggestion
 
 REPEAT = "random"  # what moves although nothing was changed
 _CLOCK_CAUSES = {"timestamp", "date", "epoch", "relative-time-phrase"}
@@ -65,14 +66,22 @@ def vary(
 
         first = printed(base)
         again = compare(first, printed(base), tokenizer)
-        moved = list(_repeated(again))
+        tried = list(_repeated(again))
         known = {_place(f) for f in again}
-        for variation in surroundings.variations(base, scratch, folder):
+        variations = surroundings.variations(base, scratch, folder)
+        _check_names(only, [v.name for v in variations])
+        for variation in variations:
             if only and variation.name not in only:
                 continue
             progress(variation.name)
-            moved.append(_try(variation, base, first, printed, known, tokenizer))
-    return VaryResult(tuple(command), len(first), tuple(_merged(moved)))
+            tried.append(_try(variation, base, first, printed, known, tokenizer))
+    return VaryResult(tuple(command), len(first), tuple(_merged(tried)))
+
+
+def _check_names(only: Sequence[str], known: list[str]) -> None:
+    for name in only:
+        if name not in known:
+            raise ConfigError(f"unknown variation {name!r}: {suggestion(name, known)}")
 
 
 def _try(
@@ -87,7 +96,7 @@ def _try(
         return Moved(variation.name, (), f"not tried: {variation.skipped}")
     try:
         control = first if variation.control is base else printed(variation.control)
-        forks = compare(control, printed(variation.changed), tokenizer)
+        forks = compare(control, printed(variation.changed), tokenizer, variation.name)
     except InputError as error:
         return Moved(variation.name, (), f"not tried: {error}")
     fresh = tuple(f for f in forks if _place(f) not in known)
@@ -135,13 +144,16 @@ def bodies(printed: bytes, scratch: Path) -> list[Request]:
     return [Request(id="0", provider="raw", span=Span("stdout", 0, 0, len(printed)), text=text)]
 
 
-def compare(left: Sequence[Request], right: Sequence[Request], tokenizer: str | None = None) -> tuple[Fork, ...]:
+def compare(
+    left: Sequence[Request], right: Sequence[Request], tokenizer: str | None = None, name: str = "changed"
+) -> tuple[Fork, ...]:
     """Compare the k-th bodies of two runs; every difference counts, also one in the last user turn."""
-    out: list[Fork] = []
-    for k, (a, b) in enumerate(zip(left, right, strict=False)):
-        pair = [replace(a, session="vary", at_s=None), replace(b, session="vary", at_s=None)]
-        result = diff(pair, DiffOptions(tokenizer=tokenizer))
-        out += [replace(f, after=replace(f.after, record=k), before=replace(f.before, record=k)) for f in result.forks]
     if len(left) != len(right):
         raise InputError(f"the command printed {len(left)} bodies, then {len(right)}: compare them with diff")
+    out: list[Fork] = []
+    for k, (before, after) in enumerate(zip(left, right, strict=True)):
+        found = moved(before, after, until="end", tokenizer=tokenizer, name=name)
+        if found:
+            fork = found.fork
+            out.append(replace(fork, after=replace(fork.after, record=k), before=replace(fork.before, record=k)))
     return tuple(out)

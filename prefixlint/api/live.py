@@ -11,6 +11,7 @@ from prefixlint.api import diff
 from prefixlint.api.read import request_of
 from prefixlint.diff.engine import Engine, Step
 from prefixlint.diff.sequence import Sequence
+from prefixlint.diff.store import Store
 from prefixlint.errors import ConfigError
 from prefixlint.model import Fork, Json, Request
 from prefixlint.sources import _provider
@@ -103,14 +104,15 @@ class Live:
         if step is None:
             return None
         talk = self._remember(step, request)
-        fork, repeated = step.fork, False
+        fork = own = _fork_of(step, self.engine.store)
+        repeated = False
         if talk.refusal and talk.refusal.covers(step.sequence):
             fork, repeated = talk.refusal.fork, True
         else:
             talk.refusal = None
         name = request.session or talk.name
-        lost = self._lose(name, step.fork)
-        shared = max(step.arrival.shared_tokens, step.fork.shared_tokens if step.fork else 0)
+        lost = self._lose(name, own)
+        shared = max(step.arrival.shared_tokens, own.shared_tokens if own else 0)
         self._last = (talk, step)
         if self.size_bytes > self._limit:
             self._recycle()
@@ -179,3 +181,18 @@ class Live:
                 return
             talk.refusal = None  # its ids mean nothing to the new engine
             yield talk
+
+
+def _fork_of(step: Step, store: Store) -> Fork | None:
+    """Return the fork of a request, None where some earlier request shares its whole front after all.
+
+    A new conversation is compared with the latest of its kind; when that one had forked, the ones before it still hold
+    the front.
+    """
+    fork, sequence = step.fork, step.sequence
+    if fork is None or step.previous is not None:
+        return fork
+    lead = sequence.lead or (1 if sequence.talk.starts else 0)
+    front = [i for p in sequence.front for i in p.ids] + list(sequence.talk.ids[:lead])
+    size = sum(store.tokens(i, sequence.tokenizer) for i in front)
+    return None if 0 < size <= step.arrival.shared_tokens else fork

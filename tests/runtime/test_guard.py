@@ -130,6 +130,18 @@ def test_sessions_are_kept_apart() -> None:
             assert checked.session == name
 
 
+def test_a_new_session_is_no_fork_because_another_one_had_forked() -> None:
+    guard = pl.Guard(on_fork="ignore")
+    tools = [
+        {"type": "function", "function": {"name": f"tool_{k}", "parameters": {"type": "object"}}} for k in range(9)
+    ]
+    assert not guard.check(body(turns=1, tools=tools), session="a").forks
+    assert guard.check(body(turns=2, tools=tools[::-1]), session="a").fork.cause == "tool-order"  # type: ignore[union-attr]
+    later = body(turns=1, tools=tools)
+    later["messages"][1]["content"] = "Something else: may one run in the house?"
+    assert not guard.check(later, session="b").forks
+
+
 def test_what_is_no_prompt_is_let_through() -> None:
     guard = pl.Guard(on_fork="raise")
     others: list[Any] = [

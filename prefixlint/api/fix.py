@@ -86,13 +86,19 @@ def fix_bytes(data: bytes, options: FixOptions | None = None) -> FixResult:
     return FixResult(files, notes, tuple(e.replace(path, "-") for e in found.errors))
 
 
-def preview(paths: Sequence[str], *, unsafe: bool = False, all_roles: bool = False) -> str:
-    """Return what ``fix`` would write as a unified diff, with what it would leave alone below; '' for nothing."""
+def preview(paths: Sequence[str], *, unsafe: bool = False, all_roles: bool = False, redact: bool = False) -> str:
+    """Return what ``fix`` would write as a unified diff, with what it would leave alone below; '' for nothing.
+
+    With ``redact`` the rules stand in place of the diff and of messages with text.
+    """
     from prefixlint.report import fix_text
 
     result = fix_paths(paths, FixOptions(unsafe=unsafe, all_roles=all_roles))
+    if redact:
+        result = replace(result, notes=tuple(replace(n, message="not shown") if n.rule else n for n in result.notes))
+    shown = fix_text.fix_rules(result) if redact else fix_text.fix_diff(result)
     lines = [*fix_text.notes(result.notes), *result.errors]
-    return fix_text.fix_diff(result) + "".join(f"{line}\n" for line in lines)
+    return shown + "".join(f"{line}\n" for line in lines)
 
 
 def save(result: FixResult, *, backup: bool = False) -> list[str]:

@@ -39,7 +39,7 @@ def server(*, redact: bool = False) -> Any:
     @made.tool()
     def fix(paths: list[str], unsafe: bool = False) -> str:
         """Show, as a unified diff, how prefixlint would make prompts canonical. Writes nothing."""
-        return _said(lambda: _fix(paths, unsafe=unsafe))
+        return _said(lambda: _fix(paths, unsafe=unsafe, redact=redact))
 
     @made.tool()
     def explain(rule: str) -> str:
@@ -74,10 +74,10 @@ def _check(paths: list[str], *, redact: bool) -> str:
     return check_report(check_paths(paths), ReportOptions(redact=redact)) or "no findings"
 
 
-def _fix(paths: list[str], *, unsafe: bool) -> str:
+def _fix(paths: list[str], *, unsafe: bool, redact: bool) -> str:
     from prefixlint.api.fix import preview
 
-    return preview(paths, unsafe=unsafe) or "nothing to do"
+    return preview(paths, unsafe=unsafe, redact=redact) or "nothing to do"
 
 
 def _explain(name: str) -> str:

@@ -15,7 +15,7 @@ from prefixlint.model import Rule
 WIDTH, LINES = 92, 14
 GROUPS = (
     "volatile values", "bytes", "order and form", "tools", "history", "settings of a request",
-    "cache rules of the provider", "layout", "settings files", "source",
+    "cache rules of the provider", "layout", "settings files", "lock file", "source",
 )  # fmt: skip
 
 

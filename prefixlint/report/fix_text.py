@@ -45,6 +45,11 @@ def fix_diff(result: FixResult) -> str:
     return "".join("".join(_file_diff(f)) for f in result.files if f.changed)
 
 
+def fix_rules(result: FixResult) -> str:
+    """Write the rules of every changed file, and no text of it."""
+    return "".join(f"would rewrite {f.path}: {_rules(f)}\n" for f in result.files if f.changed)
+
+
 def _rules(fixed: Fixed) -> str:
     counts = Counter(e.rule or "other" for e in fixed.edits)
     return ", ".join(f"{rule} ({count})" for rule, count in counts.most_common())

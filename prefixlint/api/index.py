@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from prefixlint.api.index_plan import MANIFEST, Manifest, Plan, load, plan
-from prefixlint.api.index_shard import Outcome, Row, Task, arrow, fingerprints, write
+from prefixlint.api.index_shard import Outcome, Row, Task, arrow, fingerprints, outcome_of, write
 from prefixlint.errors import ConfigError
 from prefixlint.indexes import IndexResult
 from prefixlint.model import Progress
@@ -54,10 +54,14 @@ def index(paths: Sequence[str], folder: str, options: IndexOptions | None = None
     before = load(place) if (place / MANIFEST).is_file() else Manifest(options.block_bytes)
     if before.block_bytes != options.block_bytes:
         raise ConfigError(f"{folder}: this index has blocks of {before.block_bytes} bytes; take another folder")
-    made = plan(paths, before, options.block_bytes, options.task_bytes, options.input_format)
+    remote = [path for path in paths if options.engine == "spark" and "://" in path]
+    local = [path for path in paths if path not in remote]
+    made = plan(local, before, options.block_bytes, options.task_bytes, options.input_format)
     for name in made.stale:
         (shards / f"{name}.json").unlink(missing_ok=True)
     done = _run(made, shards, options)
+    if remote:
+        _index_remote(made, remote, shards, options)
     manifest = made.finished(done)
     manifest.write(place)
     _sweep(shards, manifest)
@@ -73,6 +77,19 @@ def index(paths: Sequence[str], folder: str, options: IndexOptions | None = None
         errors=sum(len(o.errors) + o.more_errors for o in manifest.outcomes()),
         notes=made.notes,
     )
+
+
+def _index_remote(made: Plan, paths: Sequence[str], shards: Path, options: IndexOptions) -> None:
+    from prefixlint.api import index_spark
+
+    known = {entry.path: entry for entry in made.entries.values()}
+    sizes = (options.block_bytes, options.task_bytes)
+    entries, read = index_spark.remote_entries(paths, known, str(shards), *sizes, options.master)
+    for entry in entries:
+        if entry.path in known:
+            made.entries.pop(known[entry.path].file, None)
+        made.entries[entry.file] = entry
+    made.remote_bytes = read
 
 
 def _run(made: Plan, shards: Path, options: IndexOptions) -> dict[str, Outcome]:
@@ -103,9 +120,7 @@ def _run_tasks(tasks: Sequence[Task], shards: Path, options: IndexOptions) -> di
 def _outcome(path: Path) -> Outcome | None:
     if not path.is_file():
         return None
-    found = json.loads(path.read_text(encoding="utf-8"))
-    found["errors"] = [tuple(e) for e in found["errors"]]
-    return Outcome(**found)
+    return outcome_of(json.loads(path.read_text(encoding="utf-8")))
 
 
 def _outcomes(todo: Sequence[Task], shards: Path, options: IndexOptions) -> Iterator[tuple[Task, Outcome]]:

@@ -7,9 +7,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
-from prefixlint.api._readers import File, _format_of
-from prefixlint.api.index_shard import Outcome, Task
+from prefixlint.api._readers import _format_of
+from prefixlint.api.index_shard import Outcome, Task, outcome_of
 from prefixlint.api.read import _expand
 from prefixlint.errors import ConfigError, InputError
 from prefixlint.model import ReadOptions
@@ -77,23 +78,17 @@ def load(place: Path) -> Manifest:
         raise ConfigError(f"{place}: this is no index: {error}") from error
     if not isinstance(document, dict) or document.get("version") != VERSION:
         raise ConfigError(f"{place}: this index was written by another version of prefixlint; make it again")
-    entries = (_entry(dict(item)) for item in document["files"])
+    entries = (entry_of(dict(item)) for item in document["files"])
     return Manifest(document["block_bytes"], {entry.file: entry for entry in entries})
 
 
-def _entry(item: dict[str, object]) -> Entry:
+def entry_of(item: dict[str, Any]) -> Entry:
+    """Read an entry back from its JSON."""
     shards, last = item.pop("shards"), item.pop("open")
-    entry = Entry(**item)  # type: ignore[arg-type]
-    assert isinstance(shards, list)
-    entry.shards = [_outcome(o) for o in shards]
-    entry.open = _outcome(last) if isinstance(last, dict) else None
+    entry = Entry(**item)
+    entry.shards = [outcome_of(o) for o in shards]
+    entry.open = outcome_of(last) if last else None
     return entry
-
-
-def _outcome(item: dict[str, object]) -> Outcome:
-    outcome = Outcome(**item)  # type: ignore[arg-type]
-    outcome.errors = [tuple(e) for e in outcome.errors]  # type: ignore[misc]
-    return outcome
 
 
 @dataclass(slots=True)
@@ -107,6 +102,7 @@ class Plan:
     again: dict[int, Task] = field(default_factory=dict)
     stale: set[str] = field(default_factory=set)
     kept_bytes: int = 0
+    remote_bytes: int = 0
     notes: tuple[str, ...] = ()
 
     @property
@@ -117,7 +113,7 @@ class Plan:
     @property
     def read_bytes(self) -> int:
         """Return how much of the inputs is read."""
-        return sum(t.bytes for t in self.tasks)
+        return sum(t.bytes for t in self.tasks) + self.remote_bytes
 
     def whole_tasks(self, done: dict[str, Outcome]) -> list[Task]:
         """Return tasks for the files whose records depend on one another."""
@@ -146,7 +142,7 @@ def plan(paths: Sequence[str], before: Manifest, block_bytes: int, task_bytes: i
     """Compare the inputs with what the index holds. Raises InputError when a path does not exist."""
     made = Plan(block_bytes, dict(before.files))
     files = list(dict.fromkeys(file for path in paths for file in _expand(path)))
-    looked = [_look(file, input_format) for file in files]
+    looked = [(file, look(file.path, input_format)) for file in files]
     is_log = any(entry.format not in ("", "text") for _, entry in looked)
     known = {entry.path: entry for entry in before.files.values()}
     for file, entry in looked:
@@ -157,12 +153,12 @@ def plan(paths: Sequence[str], before: Manifest, block_bytes: int, task_bytes: i
     return made
 
 
-def _look(file: File, input_format: str | None) -> tuple[File, Entry]:
+def look(path: str, input_format: str | None) -> Entry:
     """Find out what an input is; only plain JSON lines of request bodies can be cut."""
-    if file.path == "-":
+    if path == "-":
         raise ConfigError("an index needs files; standard input cannot be read again")
-    status = Path(file.path).stat()
-    source = Input(file.path)
+    status = Path(path).stat()
+    source = Input(path)
     name, failure = "", ""
     try:
         name = _format_of(source, ReadOptions(input_format=input_format)).NAME
@@ -172,11 +168,11 @@ def _look(file: File, input_format: str | None) -> tuple[File, Entry]:
     finally:
         source.close()
     head_bytes = min(status.st_size, HEAD_BYTES)
-    head = _digest(file.path, 0, head_bytes)
-    ranges = is_lines and not _is_packed(file.path)
-    number = _number(file.path, head)
-    return file, Entry(
-        file.path, number, name, status.st_size, status.st_mtime_ns, head_bytes, head, 0, "", ranges, failure=failure
+    head = _digest(path, 0, head_bytes)
+    ranges = is_lines and not _is_packed(path)
+    number = number_of(path, head)
+    return Entry(
+        path, number, name, status.st_size, status.st_mtime_ns, head_bytes, head, 0, "", ranges, failure=failure
     )
 
 
@@ -191,7 +187,7 @@ def _digest(path: str, start: int, size: int) -> str:
         return hashlib.blake2b(file.read(size), digest_size=16).hexdigest()
 
 
-def _number(path: str, head: str) -> int:
+def number_of(path: str, head: str) -> int:
     """Number a file by its path and beginning, so that equal names of two machines are two files."""
     text = f"{path}\0{head}".encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big")
@@ -214,13 +210,11 @@ def _add(made: Plan, now: Entry, then: Entry | None, task_bytes: int, input_form
     made.entries[now.file] = now
     if now.failure:
         return
-    if now.ranges:
-        _cut(made, now, task_bytes)
-    else:
-        stamp = f"{now.size:x}-{now.modified_ns:x}"
-        whole = Task(now.path, now.file, 0, 0, made.block_bytes, input_format or "", stamp, now.size)
-        made.new[now.file] = [whole]
-        now.done_bytes = now.size
+    tasks = cut(now, made.block_bytes, task_bytes, input_format)
+    made.new[now.file] = [t for t in tasks if not t.is_open]
+    for task in tasks:
+        if task.is_open:
+            made.last[now.file] = task
 
 
 def _is_same(now: Entry, then: Entry) -> bool:
@@ -231,17 +225,27 @@ def _is_same(now: Entry, then: Entry) -> bool:
     return not then.ranges or _digest(now.path, start, then.done_bytes - start) == then.tail
 
 
-def _cut(made: Plan, now: Entry, task_bytes: int) -> None:
-    """Cut what is new into stretches; a last line without an end is one of its own."""
+def cut(now: Entry, block_bytes: int, task_bytes: int, input_format: str | None = None) -> list[Task]:
+    """Cut what is new of a file into stretches; a last line without an end is one of its own, marked as open."""
+    if not now.ranges:
+        stamp = f"{now.size:x}-{now.modified_ns:x}"
+        now.done_bytes = now.size
+        return [Task(now.path, now.file, 0, 0, block_bytes, input_format or "", stamp, now.size)]
     whole = _last_line_end(now.path, now.done_bytes, now.size)
     starts = range(now.done_bytes, whole, task_bytes)
-    made.new[now.file] = [Task(now.path, now.file, at, min(at + task_bytes, whole), made.block_bytes) for at in starts]
+    tasks = [_stretch(now, at, min(at + task_bytes, whole), block_bytes) for at in starts]
     if whole < now.size:
-        stamp = f"{now.size:x}"
-        made.last[now.file] = Task(now.path, now.file, whole, now.size, made.block_bytes, "", stamp)
+        tasks.append(_stretch(now, whole, now.size, block_bytes, is_open=True))
     now.done_bytes = whole
     start = max(0, whole - TAIL_BYTES)
     now.tail = _digest(now.path, start, whole - start)
+    return tasks
+
+
+def _stretch(now: Entry, start: int, end: int, block_bytes: int, *, is_open: bool = False) -> Task:
+    """Name a stretch by its place and its end, so that what a stopped run left of another file is not taken for it."""
+    stamp = _digest(now.path, max(start, end - TAIL_BYTES), min(end - start, TAIL_BYTES))[:8]
+    return Task(now.path, now.file, start, end, block_bytes, stamp=stamp, is_open=is_open)
 
 
 def _last_line_end(path: str, start: int, size: int) -> int:

@@ -36,6 +36,7 @@ class Task:
     input_format: str = ""
     stamp: str = ""
     size: int = 0
+    is_open: bool = False
 
     @property
     def bytes(self) -> int:
@@ -45,7 +46,7 @@ class Task:
     @property
     def name(self) -> str:
         """Return the name of its shard."""
-        return f"{self.file:016x}-{self.start:015d}-{self.end:015d}{'-' + self.stamp if self.stamp else ''}"
+        return f"{self.file:016x}-{self.start:015d}-{self.end:015d}-{self.stamp}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,13 @@ class _Columns:
     parent: array[int] = field(default_factory=lambda: array("Q"))
     front: array[int] = field(default_factory=lambda: array("I"))
     fresh: array[int] = field(default_factory=lambda: array("I"))
+
+
+def outcome_of(found: dict[str, Any]) -> Outcome:
+    """Read an outcome back from its JSON."""
+    outcome = Outcome(**found)
+    outcome.errors = [(line, column, message) for line, column, message in outcome.errors]
+    return outcome
 
 
 class Shard:

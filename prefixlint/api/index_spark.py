@@ -4,67 +4,158 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from prefixlint.api.index_shard import Outcome, Task, arrow, run, shard_files
+from prefixlint.api.index_plan import Entry, cut, entry_of, look, number_of
+from prefixlint.api.index_shard import Outcome, Task, arrow, outcome_of, run, shard_files
 from prefixlint.errors import ConfigError
 
 _SCHEMA = "task string, name string, data binary"
+_ENTRY = "entry"
+
+
+def is_remote(path: str) -> bool:
+    """Say whether a path is one for the file systems of the cluster: ``s3a://``, ``abfs://``, ``hdfs://`` ..."""
+    return "://" in path
 
 
 def outcomes(tasks: Sequence[Task], shards: str, master: str | None) -> Iterator[tuple[Task, Outcome]]:
     """Run tasks on executors, which read the log; only their shards, a small part of it, come back.
 
     The blocks of each stretch are counted where they are read, so that a block which all requests share is one row
-    per stretch, and no executor has to gather it.
+    per stretch, and no executor has to gather it. One task is one partition, so a long one delays no other.
     """
     if not tasks:
         return
-    session = _session(master)
+    named = {task.name: task for task in tasks}
+    texts = [(json.dumps(dataclasses.asdict(task)),) for task in tasks]
+    with _session(master) as session:
+        made = session.createDataFrame(session.sparkContext.parallelize(texts, len(texts)), "task string")
+        for name, files in _gathered(made, mapped):
+            yield named[name], _write(Path(shards), files)
+
+
+def remote_entries(
+    paths: Sequence[str], known: dict[str, Entry], shards: str, block_bytes: int, task_bytes: int, master: str | None
+) -> tuple[list[Entry], int]:
+    """Index files that only the cluster can read, and say how many bytes were read; each is read as a whole.
+
+    A file that has the size and time it had before is not read again.
+    """
+    entries, read = [], 0
+    with _session(master) as session:
+        listed = session.read.format("binaryFile").load(list(paths)).select("path", "length", "modificationTime")
+        changed = []
+        for row in listed.collect():
+            stamp = int(row.modificationTime.timestamp() * 1_000_000_000)
+            then = known.get(row.path)
+            if then and (then.size, then.modified_ns) == (row.length, stamp):
+                entries.append(then)
+            else:
+                changed.append((row.path, stamp))
+                read += row.length
+        if changed:
+            entries += _read_files(session, dict(changed), Path(shards), block_bytes, task_bytes)
+    return entries, read
+
+
+def _read_files(
+    session: Any, stamps: dict[str, int], shards: Path, block_bytes: int, task_bytes: int
+) -> Iterator[Entry]:
+    loaded = session.read.format("binaryFile").load(list(stamps)).select("path", "content").repartition(len(stamps))
+    for path, files in _gathered(loaded, _file_mapper(block_bytes, task_bytes)):
+        _write(shards, [file for file in files if file[0] != _ENTRY])
+        entry = entry_of(json.loads(next(data for name, data in files if name == _ENTRY)))
+        entry.path, entry.modified_ns = path, stamps[path]
+        yield entry
+
+
+@contextmanager
+def _session(master: str | None) -> Iterator[Any]:
     try:
-        for name, files in _gathered(session, tasks):
-            task = next(t for t in tasks if t.name == name)
-            yield task, _write(Path(shards), files)
+        builder: Any = import_module("pyspark.sql").SparkSession.builder
+        import_module("pandas")
+    except ImportError:
+        raise ConfigError("the engine spark needs PySpark and pandas: pip install 'prefixlint[spark]'") from None
+    builder = builder.appName("prefixlint index").config("spark.ui.enabled", "false")
+    try:
+        session = (builder.master(master) if master else builder).getOrCreate()
+    except Exception as error:  # without Java it is a plain RuntimeError or a Py4JError
+        raise ConfigError(f"Spark does not start: {str(error).splitlines()[0]}") from error
+    try:
+        yield session
     finally:
         session.stop()
 
 
-def _session(master: str | None) -> Any:
-    try:
-        builder: Any = import_module("pyspark.sql").SparkSession.builder
-    except ImportError:
-        raise ConfigError("the engine spark needs PySpark: pip install 'prefixlint[spark]'") from None
-    builder = builder.appName("prefixlint index").config("spark.ui.enabled", "false")
-    try:
-        return (builder.master(master) if master else builder).getOrCreate()
-    except Exception as error:  # PySpark raises a plain RuntimeError or Py4JError without Java
-        raise ConfigError(f"Spark does not start: {str(error).splitlines()[0]}") from error
-
-
-def _gathered(session: Any, tasks: Sequence[Task]) -> Iterator[tuple[str, list[tuple[str, bytes]]]]:
-    """Yield the files of each shard; one task is one partition, so a long one delays no other."""
-    texts = [(json.dumps(dataclasses.asdict(task)),) for task in tasks]
-    made = session.createDataFrame(session.sparkContext.parallelize(texts, len(texts)), "task string")
+def _gathered(
+    frame: Any, function: Callable[[Iterator[Any]], Iterator[Any]]
+) -> Iterator[tuple[str, list[tuple[str, bytes]]]]:
+    """Yield the files that belong to each task, one partition after the other."""
     files: list[tuple[str, bytes]] = []
-    for row in made.mapInArrow(mapped, _SCHEMA).toLocalIterator(prefetchPartitions=True):
-        files.append((row.name, bytes(row.data)))
-        if row.name.endswith(".json"):
-            yield row.task, files
+    task = ""
+    for row in frame.mapInArrow(function, _SCHEMA).toLocalIterator(prefetchPartitions=True):
+        if files and row.task != task:
+            yield task, files
             files = []
+        task = row.task
+        files.append((row.name, bytes(row.data)))
+    if files:
+        yield task, files
 
 
 def mapped(batches: Iterator[Any]) -> Iterator[Any]:
     """Run the tasks of a partition: the function that Spark calls in its Python workers."""
-    pa, _ = arrow()
-    schema = pa.schema([("task", pa.string()), ("name", pa.string()), ("data", pa.binary())])
     for batch in batches:
         for text in batch.column(0).to_pylist():
             task = Task(**json.loads(text))
             for name, data in shard_files(task, *run(task)):
-                yield pa.record_batch([[task.name], [name], [data]], schema=schema)
+                yield _row(task.name, name, data)
+
+
+def _file_mapper(block_bytes: int, task_bytes: int) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Return the function that indexes whole files, given their paths and bytes."""
+
+    def mapped_files(batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            for path, content in zip(batch.column(0).to_pylist(), batch.column(1), strict=True):
+                yield from _indexed(path, content.as_py(), block_bytes, task_bytes)
+
+    return mapped_files
+
+
+def _indexed(path: str, content: bytes, block_bytes: int, task_bytes: int) -> Iterator[Any]:
+    """Index one file through a copy, since readers want a file they can seek in."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / Path(path).name
+        copy.write_bytes(content)
+        del content
+        entry = look(str(copy), None)
+        entry.file = number_of(path, entry.head)
+        tasks = cut(entry, block_bytes, task_bytes)
+        for task in tasks:
+            outcome, shard = run(task)
+            if outcome.whole:
+                task = dataclasses.replace(task, start=0, end=0, stamp=f"{entry.size:x}", size=entry.size)
+                outcome, shard = run(task)
+                entry.shards, entry.ranges = [], False
+            for name, data in shard_files(task, outcome, shard):
+                yield _row(path, name, data)
+            entry.shards.append(outcome)
+            if not entry.ranges:
+                break
+        yield _row(path, _ENTRY, json.dumps(dataclasses.asdict(entry)).encode())
+
+
+def _row(task: str, name: str, data: bytes) -> Any:
+    pa, _ = arrow()
+    schema = pa.schema([("task", pa.string()), ("name", pa.string()), ("data", pa.binary())])
+    return pa.record_batch([[task], [name], [data]], schema=schema)
 
 
 def _write(shards: Path, files: list[tuple[str, bytes]]) -> Outcome:
@@ -72,6 +163,4 @@ def _write(shards: Path, files: list[tuple[str, bytes]]) -> Outcome:
         temporary = shards / f"{name}.tmp"
         temporary.write_bytes(data)
         temporary.rename(shards / name)
-    found = json.loads(files[-1][1])
-    found["errors"] = [tuple(error) for error in found["errors"]]
-    return Outcome(**found)
+    return outcome_of(json.loads(files[-1][1]))

@@ -401,7 +401,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class ReportOptions:
-    """Say how a report is written; ``top`` bounds the sites shown, 0 means all; ``width`` is in columns."""
+    """Say how a report is written; ``top`` bounds the sites shown, 0 means all; ``width`` 0 folds no line."""
 
     redact: bool = False
     top: int = 10

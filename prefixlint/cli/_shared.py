@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -59,6 +60,11 @@ def wants_color(stream: Any = None) -> bool:
     """Colour only a terminal, and never against ``NO_COLOR`` (https://no-color.org)."""
     stream = stream or sys.stdout
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and bool(stream.isatty())
+
+
+def width(output: str | None = None) -> int:
+    """Return the columns of the terminal; 0 (fold nothing) for pipes and files."""
+    return shutil.get_terminal_size().columns if not output and sys.stdout.isatty() else 0
 
 
 def write_report(text: str, output: str | None) -> None:

@@ -43,7 +43,8 @@ def command(logs: tuple[str, ...], report_format: str, output: str | None, **opt
     from prefixlint.model import ReportOptions
 
     report = _shared.reporter(report_format, "diff")
-    show = ReportOptions(redact=options["redact"], top=options["top"], color=_shared.wants_color() and not output)
+    color, width = _shared.wants_color() and not output, _shared.width(output)
+    show = ReportOptions(redact=options["redact"], top=options["top"], color=color, width=width)
     wanted = diff_log.LogOptions(
         input_format=options["input_format"],
         tokenizer=options["tokenizer"],

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from prefixlint import cards
-from prefixlint.display import count, escape, money, plural, shown
+from prefixlint.display import LIMIT, count, escape, money, plural, shown
 from prefixlint.model import CheckResult, DiffResult, Finding, Fork, InputFile, ReportOptions, Site, Span
+from prefixlint.report._fold import fold
 
 NAME = "text"
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+_MARGIN = 7  # columns before an excerpt: "     - "
+_LEAST = 12  # code points of an excerpt that the narrowest terminal still gets
 _FIX = {
     "safe": "prefixlint fix does it",
     "unsafe": "prefixlint fix --unsafe does it",
@@ -27,7 +30,7 @@ def diff_report(result: DiffResult, options: ReportOptions) -> str:
         lines += ["", f"  {plural(hidden, 'more site')} not shown; --top 0 shows all"]
     if result.findings:
         lines += ["", *_findings(result.findings, options, by_record=True)]
-    return "\n".join([*lines, *_notes(result.notes)]) + "\n"
+    return "\n".join(fold([*lines, *_notes(result.notes)], options.width)) + "\n"
 
 
 def check_report(result: CheckResult, options: ReportOptions) -> str:
@@ -154,8 +157,9 @@ def _also(fork: Fork) -> str:
 
 def _sides(fork: Fork, options: ReportOptions) -> Iterator[str]:
     """Write both sides one under the other, the shared text before them once, and carets under what differs."""
+    left, right, space = _fitted(fork, options)
     lead = "" if options.redact else escape(fork.context[0][-30:])
-    left, right = shown(fork.left, redact=options.redact), shown(fork.right, redact=options.redact)
+    lead = lead[max(0, len(lead) - space) :]
     yield f"     {_style('-', 'red', options)} {lead}{_style(left, 'red', options)}"
     yield f"     {_style('+', 'green', options)} {lead}{_style(right, 'green', options)}"
     same = 0
@@ -164,6 +168,18 @@ def _sides(fork: Fork, options: ReportOptions) -> Iterator[str]:
     width = max(1, max(len(left), len(right)) - same)
     if not options.redact:
         yield "       " + " " * (len(lead) + same) + _style("^" * width, "yellow", options)
+
+
+def _fitted(fork: Fork, options: ReportOptions) -> tuple[str, str, int]:
+    """Return both sides as the terminal has room for them, and the columns that are left for the text before them."""
+    room = options.width - _MARGIN if options.width else 1000
+    limit = LIMIT
+    while True:
+        sides = [shown(side, redact=options.redact, limit=limit) for side in (fork.left, fork.right)]
+        free = room - max(map(len, sides))
+        if free >= 0 or limit <= _LEAST or options.redact:
+            return sides[0], sides[1], max(0, free)
+        limit = max(_LEAST, limit + free)
 
 
 def _findings(findings: Iterable[Finding], options: ReportOptions, *, by_record: bool) -> Iterator[str]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -51,7 +52,7 @@ def test_the_report_is_read_in_ten_seconds() -> None:
     from prefixlint import cards
 
     advice = " ".join(cards.rule("timestamp").instead.split()).split(". ")[0]
-    assert text.diff_report(RESULT, ReportOptions()) == (
+    assert text.diff_report(RESULT, ReportOptions(width=0)) == (
         "log.jsonl (openai-chat, 2 requests)\n"
         "  log.jsonl:3:7: broken JSON\n"
         "\n"
@@ -120,3 +121,24 @@ def test_findings_are_one_line_each_with_their_path() -> None:
 
 def test_nothing_found_prints_nothing() -> None:
     assert text.check_report(CheckResult((), ()), ReportOptions()) == ""
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+@pytest.mark.parametrize("color", [False, True])
+def test_narrow_terminals(width: int, color: bool) -> None:
+    long = replace(FORK, left="Zürich\u200b" + "x" * 90, right="Zürich" + "y" * 90, context=("word " * 20, ""))
+    report = text.diff_report(replace(RESULT, forks=(long,)), ReportOptions(width=width, color=color))
+    plain = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in report.splitlines()]
+    assert max(len(line) for line in plain) <= width
+    unfolded = text.diff_report(replace(RESULT, forks=(long,)), ReportOptions(width=0))
+    advice = next(line for line in unfolded.splitlines() if "do:" in line)
+    assert " ".join(advice.split()) in " ".join(" ".join(plain).split())
+    first = next(n for n, line in enumerate(plain) if line.startswith("     - "))
+    minus, plus, carets = plain[first : first + 3]
+    at = carets.index("^")
+    assert minus[7:at] == plus[7:at] and minus[at] != plus[at]
+
+
+def test_pipes_are_not_folded() -> None:
+    report = text.diff_report(RESULT, ReportOptions(width=0))
+    assert max(len(line) for line in report.splitlines()) > 120

@@ -83,6 +83,7 @@ class Live:
     def __init__(self, *, limit_bytes: int, tokenizer: str | None = None) -> None:
         self._limit, self._options = limit_bytes, diff.DiffOptions(tokenizer=tokenizer)
         self._names: OrderedDict[str, int] = OrderedDict()
+        self._fronts: OrderedDict[int, bool] = OrderedDict()
         self._made = self._number = 0
         self._talks: OrderedDict[int, _Talk] = OrderedDict()
         self._start()
@@ -104,7 +105,7 @@ class Live:
         if step is None:
             return None
         talk = self._remember(step, request)
-        fork = own = _fork_of(step, self.engine.store)
+        fork = own = self._fork_of(step)
         repeated = False
         if talk.refusal and talk.refusal.covers(step.sequence):
             fork, repeated = talk.refusal.fork, True
@@ -117,6 +118,21 @@ class Live:
         if self.size_bytes > self._limit:
             self._recycle()
         return Seen(request, fork, name, step.sequence.tokens, shared, lost, repeated)
+
+    def _fork_of(self, step: Step) -> Fork | None:
+        """Return the fork of a request, None where some earlier request had its whole front after all.
+
+        A new conversation is compared with the latest of its kind; when that one had forked, the ones before it still
+        hold the front.
+        """
+        if step.arrival.relation == "append":
+            return step.fork
+        front = _front_key(step, self.engine.store)
+        is_known = self._fronts.pop(front, False)
+        self._fronts[front] = front != 0
+        if len(self._fronts) > MOST_NAMES:
+            self._fronts.popitem(last=False)
+        return None if is_known and step.previous is None else step.fork
 
     def refuse(self, fork: Fork) -> None:
         """Note that the request taken last was not sent: what builds on it forks too."""
@@ -183,16 +199,9 @@ class Live:
             yield talk
 
 
-def _fork_of(step: Step, store: Store) -> Fork | None:
-    """Return the fork of a request, None where some earlier request shares its whole front after all.
-
-    A new conversation is compared with the latest of its kind; when that one had forked, the ones before it still hold
-    the front.
-    """
-    fork, sequence = step.fork, step.sequence
-    if fork is None or step.previous is not None:
-        return fork
+def _front_key(step: Step, store: Store) -> int:
+    """Hash all that stands before the conversation, so that it is known again by an engine that starts afresh."""
+    sequence = step.sequence
     lead = sequence.lead or (1 if sequence.talk.starts else 0)
     front = [i for p in sequence.front for i in p.ids] + list(sequence.talk.ids[:lead])
-    size = sum(store.tokens(i, sequence.tokenizer) for i in front)
-    return None if 0 < size <= step.arrival.shared_tokens else fork
+    return hash((sequence.layout.NAME, sequence.model, sequence.scope, *(store.raw(i) for i in front))) if front else 0

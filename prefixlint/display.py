@@ -57,4 +57,6 @@ def plural(number: int, noun: str) -> str:
 
 def money(usd: float) -> str:
     """Write an amount: cents, or four digits where cents would show nothing."""
-    return f"${usd:,.2f}" if usd >= 0.01 else f"${usd:.4f}"
+    if usd >= 0.01:
+        return f"${usd:,.2f}"
+    return f"${usd:.4f}" if usd >= 0.00005 or not usd else "<$0.0001"

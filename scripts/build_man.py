@@ -28,7 +28,7 @@ def text() -> str:
 
 def lines() -> Iterator[str]:
     """Yield the page line by line: head, one section for all commands, exit codes."""
-    context = click.Context(group, info_name="prefixlint")
+    context = click.Context(group, info_name="prefixlint", **group.context_settings)
     yield '.\\" written by scripts/build_man.py; do not edit'
     yield f'.TH PREFIXLINT 1 "" "prefixlint {__version__}" "User Commands"'
     yield from (".SH NAME", f"prefixlint \\- {roff(first(group.help))}")

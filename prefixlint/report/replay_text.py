@@ -64,7 +64,7 @@ def _summary(result: ReplayResult) -> Iterator[str]:
         f"hit rate {_percent(total.low, total.high)} of input tokens: {count(total.hit_high)} of "
         f"{count(total.input_tokens)} in {plural(total.requests, 'request')}"
     )
-    exact = "" if result.exact_tokens else ", an estimate"
+    exact = "" if result.exact_tokens or result.tokenizer == "estimate" else ", an estimate"
     yield f"  unit: tokens ({result.tokenizer}{exact}), each request weighted by its length"
     if result.tiers:
         read = ", ".join(f"{name} {count(tokens)}" for name, tokens in result.tiers.items())

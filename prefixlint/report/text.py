@@ -88,6 +88,9 @@ def _summary(result: DiffResult, options: ReportOptions) -> Iterator[str]:
     if not unwanted and not total:
         yield "  nothing to compare: no request here holds prompt text"
         return
+    if result.requests == 1 and not unwanted:
+        yield "  one request: nothing to compare it with"
+        return
     if not unwanted:
         yield _style("  no unwanted fork: every request extends or shares what came before", "green", options)
         return

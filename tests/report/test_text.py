@@ -8,6 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from prefixlint.display import money
 from prefixlint.model import CheckResult, DiffResult, Finding, Fork, InputFile, ReportOptions, Site, Span, Step, Usage
 from prefixlint.report import json_v1, text
 
@@ -137,6 +138,17 @@ def test_narrow_terminals(width: int, color: bool) -> None:
     minus, plus, carets = plain[first : first + 3]
     at = carets.index("^")
     assert minus[7:at] == plus[7:at] and minus[at] != plus[at]
+
+
+def test_one_request_is_not_called_healthy() -> None:
+    alone = replace(RESULT, requests=1, sessions=1, forks=(), sites=(), shared_tokens=0, recoverable_tokens=0)
+    shown = text.diff_report(alone, ReportOptions())
+    assert "one request: nothing to compare it with" in shown
+    assert "no unwanted fork" not in shown
+
+
+def test_small_amounts_are_not_called_nothing() -> None:
+    assert [money(usd) for usd in (0.004, 0.00002, 1234.5)] == ["$0.0040", "<$0.0001", "$1,234.50"]
 
 
 def test_pipes_are_not_folded() -> None:

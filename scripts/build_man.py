@@ -33,7 +33,8 @@ def lines() -> Iterator[str]:
     yield f'.TH PREFIXLINT 1 "" "prefixlint {__version__}" "User Commands"'
     yield from (".SH NAME", f"prefixlint \\- {roff(first(group.help))}")
     yield from (".SH SYNOPSIS", ".B prefixlint", ".I COMMAND", "[\\fIOPTIONS\\fR] [\\fIARGUMENTS\\fR]")
-    yield ".SH COMMANDS"
+    yield from (".SH OPTIONS", ".TP", ".B \\-h, \\-\\-help", "Show the help of prefixlint, or of a command.")
+    yield from (".TP", ".B \\-\\-version", "Show the version.", ".SH COMMANDS")
     for name in group.list_commands(context):
         command = group.get_command(context, name)
         if command is not None and not command.hidden:
@@ -49,7 +50,7 @@ def section(name: str, command: click.Command, parent: click.Context) -> Iterato
     context = click.Context(command, info_name=name, parent=parent)
     usage = " ".join(command.collect_usage_pieces(context))
     yield from (f".SS prefixlint {roff(name)} {roff(usage)}", *paragraphs(command.help or ""))
-    for parameter in command.get_params(context):
+    for parameter in command.params:  # without --help, which click makes anew for each way of calling
         record = parameter.get_help_record(context) if isinstance(parameter, click.Option) else None
         if record:
             yield from (".TP", f".B {roff(record[0])}", roff(" ".join(record[1].split())) or "\\&")

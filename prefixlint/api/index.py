@@ -29,7 +29,7 @@ class IndexOptions:
     engine: str = "local"
     master: str | None = None
     input_format: str | None = None
-    task_bytes: int = 128_000_000
+    task_bytes: int = 96_000_000
     progress: Progress | None = None
 
 

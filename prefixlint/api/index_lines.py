@@ -13,6 +13,8 @@ from prefixlint.model import Request, Span
 from prefixlint.sources import _bodies, _json, _provider, _record, _records, _response
 from prefixlint.sources._stream import BOM, Line
 
+LEAST_TRIES = 1_000
+RARE = 50
 STEP_BYTES = 512
 WINDOW_BYTES = 32
 MOST_TRIED = 3
@@ -56,6 +58,8 @@ class Known:
         """
         members = found.members
         if any(members[k] != v for k, v in self.front.items()) or len(found.around) != len(self.around):
+            return False
+        if "model" not in members:
             return False
         levels = zip(found.around, self.around, strict=True)
         if any(new.get(k) != old.get(k) for new, old in levels for k in old if k in _TELLING):
@@ -109,13 +113,19 @@ class Lines:
     _talk: str = ""
     _waiting: dict[int, tuple[Known, int]] = field(default_factory=dict)
     _kept_bytes: int = 0
+    _tries: int = 0
+    _hits: int = 0
 
     def read(self, lines: Iterator[Line]) -> Iterator[Found | InputError]:
         """Yield what each line that is not blank holds. Raises WholeFileError."""
         for line in lines:
             self.lines += 1
             if line.data and not line.data.isspace():
-                yield (self._grown(line) if len(line.data) > SMALL_BYTES else None) or self._parsed(line)
+                yield (self._grown(line) if self._is_worth(line) else None) or self._parsed(line)
+
+    def _is_worth(self, line: Line) -> bool:
+        """Say whether to look for an earlier line; in a log whose conversations do not grow there is none."""
+        return len(line.data) > SMALL_BYTES and (self._tries < LEAST_TRIES or self._hits * RARE > self._tries)
 
     def _parsed(self, line: Line) -> Found | InputError:
         data = line.data
@@ -131,7 +141,7 @@ class Lines:
             return made
         self._number += 1
         _refuse_chain(made)
-        return Found(made, known=self._remember(data, made, members))
+        return Found(made, known=self._remember(data, made, members) if self._is_worth(line) else None)
 
     def _place(self, line: Line, members: _json.Members) -> _records.Record:
         end = line.start_byte + len(line.data) - line.data.endswith(b"\r")
@@ -139,7 +149,7 @@ class Lines:
 
     def _remember(self, data: bytes, request: Request, outer: _json.Members) -> Known | None:
         """Note where the conversation of a line lies, to recognise the next one that continues it."""
-        if len(data) <= SMALL_BYTES or (request.body_pointer and not _BODIES.isdisjoint(outer)):
+        if request.body_pointer and not _BODIES.isdisjoint(outer):
             return None  # which of two bodies counts depends on more than the names of members
         name = next((n for n in TALKS if request.members.get(n, b"").startswith(b"[")), "")
         raw = request.members.get(name, b"")
@@ -174,6 +184,7 @@ class Lines:
 
     def _grown(self, line: Line) -> Found | None:
         """Read a line that begins like one before; None where it has to be parsed whole."""
+        self._tries += 1
         at = line.data.find(TALKS[self._talk]) if self._talk else -1
         begin = line.data.find(b"[", at) + 1 if at >= 0 else 0
         known = self._candidate(line.data, begin) if begin else None
@@ -226,12 +237,14 @@ class Lines:
         if request is None:
             return None
         self._number += 1
+        self._hits += 1
         return self._kept(line, known, found, request, (begin, end - 2), items)
 
     def _alike(self, line: Line, known: Known, found: _record.Found, talk: bytes) -> Request | None:
         """Make the request of a line that differs from an earlier one in nothing but time and talk."""
         provider, model, scope = known.scope
-        if len(known.region) < LOOK_BYTES and provider not in _provider.candidates({**found.members, self._talk: talk}):
+        members = found.members
+        if len(known.region) < LOOK_BYTES and _provider.candidates({**members, self._talk: talk})[:1] != (provider,):
             return None
         at_s = _record.time_of(found.around or (found.members,))
         end = line.start_byte + len(line.data) - line.data.endswith(b"\r")

@@ -13,6 +13,7 @@ from prefixlint.indexes import Branch, Family, IndexedRequest, IndexReport, Part
 from prefixlint.model import InputFile
 
 MOST_ERRORS = 1_000
+MEMORY = "1GB"  # what does not fit is spilled
 
 # The order of requests is that of their times, then of paths and places: it is the same however a log was cut.
 _REQUESTS = """
@@ -107,6 +108,7 @@ def _connect(spill: str) -> Any:
         raise ConfigError("reading an index needs DuckDB: pip install 'prefixlint[scale]'") from None
     base = duckdb.connect(":memory:")
     base.execute(f"SET temp_directory = '{spill}'")
+    base.execute(f"SET memory_limit = '{MEMORY}'")
     base.execute("SET preserve_insertion_order = false")
     return base
 

@@ -28,7 +28,6 @@ from prefixlint.cli import _shared
 @click.option("--redact", is_flag=True, help="Show lengths and hashes instead of text.")
 @click.option("--max-lost", type=click.IntRange(0), default=0, metavar="N", help="Tolerate N lost tokens in all.")
 @click.option("--exit-zero", is_flag=True, help="Exit 0 whatever was found.")
-@click.option("--jobs", type=click.IntRange(1), hidden=True, help="Processes to use.")
 def command(logs: tuple[str, ...], report_format: str, output: str | None, **options: Any) -> None:
     """Read request logs (or two request, settings or prompt files; - is standard input) and rank their forks.
 

@@ -106,7 +106,7 @@ def save(result: FixResult, *, backup: bool = False) -> list[str]:
     errors = []
     for fixed in result.files:
         if fixed.changed:
-            errors += _write(fixed.path, fixed, backup=backup)
+            errors += _write(fixed.path, fixed, backup=backup, before=fixed.before)
     return errors
 
 
@@ -126,11 +126,11 @@ def save_copies(result: FixResult, output: str) -> list[str]:
     return [e for n, f in zip(names, result.files, strict=True) for e in _write(str(target / n), f)]
 
 
-def _write(path: str, fixed: Fixed, *, backup: bool = False) -> list[str]:
+def _write(path: str, fixed: Fixed, *, backup: bool = False, before: bytes | None = None) -> list[str]:
     """Write one file, compressed as its name says or as the input was."""
     method = write.method_for(path, fixed.compression)
     try:
-        write.replace_file(path, write.compress(fixed.after, method), backup=backup)
+        write.replace_file(path, write.compress(fixed.after, method), backup=backup, before=before)
     except FixError as error:
         return [str(error)]
     return []

@@ -159,6 +159,8 @@ def decode(data: bytes, path: str) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
+        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            raise InputError("is UTF-16, expected UTF-8; save it again as UTF-8", path=path) from error
         line, column = line_column(data, error.start)
         message = f"byte 0x{data[error.start]:02x} is not UTF-8; save the file as UTF-8"
         raise InputError(message, path=path, line=line, column=column) from error

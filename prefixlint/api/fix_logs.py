@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
@@ -31,13 +30,14 @@ Orders = dict[frozenset[str], tuple[str, ...]]  # of tool names, by the set of t
 class Draft:
     """Hold one request while it is worked on; ``old`` never changes, ``new`` is what it is to become.
 
-    ``causes`` maps pointers to the causes of forks for which they were changed.
+    ``causes`` maps pointers to the causes of forks for which they were changed; ``interned`` spells the bodies.
     """
 
     request: Request
     old: Json
     new: Json
     causes: dict[str, str] = field(default_factory=dict)
+    interned: splice.Interned = field(default_factory=splice.Interned)
 
     @property
     def path(self) -> str:
@@ -140,14 +140,14 @@ def _decoded(request: Request, interned: splice.Interned) -> Draft | None:
     """Decode the body of a request, or its raw prompt; None where it has none that can be worked on."""
     if request.text is not None:
         body = {"prompt": request.text}
-        return Draft(request, body, body)
+        return Draft(request, body, body, interned=interned)
     if request.tokens is not None or request.no_prompt or not request.members:
         return None
     try:
         old = interned.body(request.members)
     except (ValueError, RecursionError):
         return None
-    return Draft(request, old, old)
+    return Draft(request, old, old, interned=interned)
 
 
 def _rewrite(run: Run, drafts: list[Draft], orders: Orders) -> None:
@@ -238,7 +238,10 @@ def _draft(request: Request, data: bytes, interned: splice.Interned) -> Draft | 
     """Take a request that can be edited where it stands in the file."""
     if request.text is None and (request.rebuilt or not _is_in_place(request, data)):
         return None
-    return _decoded(request, interned)
+    draft = _decoded(request, interned)
+    if draft is not None:  # the bytes of a log that repeats itself would stay in memory once more for each request
+        draft.request = replace(request, members={})
+    return draft
 
 
 def _is_in_place(request: Request, data: bytes) -> bool:
@@ -281,20 +284,7 @@ def request_with(draft: Draft, body: Json) -> Request:
     """Return the request of a draft with another body, for rendering."""
     if draft.request.text is not None:
         return replace(draft.request, text=body["prompt"])
-    known = draft.request.members
-    members = {k: known[k] if v is draft.old.get(k) and k in known else splice_dump(v) for k, v in body.items()}
-    return replace(draft.request, members=members)
-
-
-def splice_dump(value: Json) -> bytes:
-    """Write a decoded value with its numbers as they are spelled."""
-    from prefixlint.elements import Number
-
-    if isinstance(value, dict):
-        return b"{" + b",".join(json.dumps(k).encode() + b":" + splice_dump(v) for k, v in value.items()) + b"}"
-    if isinstance(value, list):
-        return b"[" + b",".join(map(splice_dump, value)) + b"]"
-    return str.__str__(value).encode() if isinstance(value, Number) else json.dumps(value).encode()
+    return replace(draft.request, members={key: draft.interned.spell(value) for key, value in body.items()})
 
 
 def shared(drafts: list[Draft], *, new: bool) -> int:

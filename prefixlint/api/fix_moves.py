@@ -48,12 +48,15 @@ class Mover:
     shown: list[dict[str, str]] = field(default_factory=list)
     notes: list[FixNote] = field(default_factory=list)
     tried: set[tuple[str, ...]] = field(default_factory=set)
+    places: dict[tuple[str, int], int] = field(default_factory=dict)
 
     def run(self) -> list[Json]:
         """Return the new bodies."""
         self.bodies = [d.new for d in self.drafts]
         self.values = [{} for _ in self.drafts]
         self.shown = [{} for _ in self.drafts]
+        for i, draft in enumerate(self.drafts):
+            self.places.setdefault((draft.request.span.path, draft.request.span.record), i)
         for _ in range(ROUNDS):
             self.left = tuple(self._forks())
             changed = [self._handle(fork) for fork in self.left]
@@ -150,8 +153,7 @@ class Mover:
 
     def _index(self, fork: Fork, *, before: bool) -> int | None:
         span = fork.before if before else fork.after
-        places = ((d.request.span.path, d.request.span.record) for d in self.drafts)
-        return next((i for i, place in enumerate(places) if place == (span.path, span.record)), None)
+        return self.places.get((span.path, span.record))
 
     def _is_developer(self, pointer: str, index: int) -> bool:
         tokens = split_pointer(pointer)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -88,12 +89,41 @@ def canonical_bytes(
 
 
 def dump(value: Json) -> bytes:
-    """Write JSON without blanks; what orjson refuses (big integers, lone surrogates) goes the slow way."""
+    """Write JSON without blanks; what orjson refuses (big integers, lone surrogates) goes the slow way.
+
+    A number beyond the range of floats, which Python reads as infinite, stays one. Raises InputError for NaN.
+    """
     try:
-        return orjson.dumps(value)
+        fast = orjson.dumps(value)
     except TypeError:
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-        return text.encode("utf-8", "backslashreplace")  # a lone surrogate becomes its JSON escape
+        fast = None
+    if fast is not None and (b"null" not in fast or not _has_infinite(value)):  # orjson writes inf and NaN as null
+        return fast
+    return _dump(value).encode("utf-8", "backslashreplace")  # a lone surrogate becomes its JSON escape
+
+
+def _dump(value: Json) -> str:
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{_plain({k: None})[1:-5]}{_dump(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ",".join(map(_dump, value)) + "]"
+    if isinstance(value, float) and not math.isfinite(value):
+        if math.isnan(value):
+            raise InputError("the body holds NaN, which is no JSON")
+        return "1e999" if value > 0 else "-1e999"
+    return _plain(value)
+
+
+def _plain(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _has_infinite(value: Json) -> bool:
+    if isinstance(value, dict):
+        return any(map(_has_infinite, value.values()))
+    if isinstance(value, list | tuple):
+        return any(map(_has_infinite, value))
+    return isinstance(value, float) and not math.isfinite(value)
 
 
 def is_anthropic(body: Mapping[str, Json], provider: str | None) -> bool:

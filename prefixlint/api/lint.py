@@ -234,7 +234,7 @@ def _decode(data: bytes, target: Target) -> str | None:
         from prefixlint.json_spans import line_column
 
         line, column = line_column(data, error.start)
-        message = f"byte 0x{data[error.start]:02x} is not UTF-8"
+        message = f"byte 0x{data[error.start]:02x} is not UTF-8; save the file as UTF-8"
         raise InputError(message, path=target.path, line=line, column=column) from error
 
 

@@ -120,10 +120,13 @@ def _of(text: str, tools: tuple[str, ...], tokenizer: str) -> Entry:
     from prefixlint.api.tokens import tokenizer_for
 
     counted = tokenizer_for(None, tokenizer)
-    data = text.encode("utf-8", "surrogatepass")
     head = counted.encode(text[: FIRST_TOKENS * 16])[:FIRST_TOKENS]
     first = tuple(counted.pieces(head, text))
-    return Entry(hashlib.sha256(data).hexdigest(), counted.count(text), first, tools)
+    return Entry(_hash(text), counted.count(text), first, tools)
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def prefixes(target: Target) -> Iterator[tuple[str, str, tuple[str, ...]]]:
@@ -211,12 +214,13 @@ def _verify_file(lock: Lock, path: str, entries: dict[str, Entry]) -> Iterator[F
             yield _finding(path, pointer, f"the file is gone; its prefix had {plural(entry.tokens, 'token')}")
         return
     target = Target(path, sort_of(path) or "prompt", True, syntax_of(path))
-    now = {pointer: _of(text, tools, lock.tokenizer) for pointer, text, tools in prefixes(target)}
+    now = {pointer: (text, tools) for pointer, text, tools in prefixes(target)}
     for pointer, entry in entries.items():
         if pointer not in now:
             yield _finding(path, pointer, f"the prefix of {plural(entry.tokens, 'token')} is gone")
-        elif now[pointer].sha256 != entry.sha256:
-            yield _finding(path, pointer, _difference(entry, now[pointer]), lost=now[pointer].tokens)
+        elif _hash(now[pointer][0]) != entry.sha256:  # only a changed prefix is worth loading a tokenizer for
+            changed = _of(*now[pointer], lock.tokenizer)
+            yield _finding(path, pointer, _difference(entry, changed), lost=changed.tokens)
 
 
 def _difference(old: Entry, new: Entry) -> str:

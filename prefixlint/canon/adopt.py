@@ -16,12 +16,14 @@ from prefixlint.model import Json
 _TOKEN = re.compile(r"\s+|[^\s]+")
 _INVISIBLE = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u2060\u180e\u00ad\u200e\u200f"))
 _BLANKS = re.compile(r"[ \t\u00a0]+")
+_LINE = re.compile(r"[^\n]*\n\s*|[^\n]+")  # with the blank lines behind it and the indentation of the next one
 _LINES = re.compile(r"\n\s*")
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|\\/")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _STARTS = re.compile(r"[{\[]")
 _MAX_DOCUMENTS = 200  # JSON documents looked for in one text
-_MAX_TOKENS = 20_000  # beyond it texts are compared by lines
+_MAX_TOKENS = 20_000  # beyond it two passages are the same or not
+_MAX_PAIRS = 4_000_000  # of tokens; beyond it frequent ones are no places to begin a match at
 
 
 def text(first: str, later: str) -> str:
@@ -86,14 +88,40 @@ def documents(prose: str) -> Iterator[tuple[int, str]]:
 
 
 def _forms(first: str, later: str) -> str:
+    """Match lines that mean the same first; only what is left between them is compared word by word."""
+    ours, theirs = _LINE.findall(first), _LINE.findall(later)
+    new = []
+    for tag, i, j, k, m in _opcodes(list(map(_form, ours)), list(map(_form, theirs))):
+        mine, piece = "".join(ours[i:j]), "".join(theirs[k:m])
+        new.append(mine if tag == "equal" else _words(mine, piece))
+    return "".join(new)
+
+
+def _words(first: str, later: str) -> str:
     ours, theirs = _TOKEN.findall(first), _TOKEN.findall(later)
     if max(len(ours), len(theirs)) > _MAX_TOKENS:
-        ours, theirs = first.splitlines(keepends=True), later.splitlines(keepends=True)
+        return first if _form(first) == _form(later) else later
     new = []
-    for tag, i, j, k, m in difflib.SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
+    for tag, i, j, k, m in _opcodes(ours, theirs):
         mine, piece = "".join(ours[i:j]), "".join(theirs[k:m])
         new.append(mine if tag != "equal" and _form(mine) == _form(piece) else piece)
     return "".join(new)
+
+
+def _opcodes(ours: list[str], theirs: list[str]) -> Iterator[tuple[str, int, int, int, int]]:
+    """Yield the opcodes of difflib; equal ends are cut off first, since it takes the square of what is left."""
+    limit = min(len(ours), len(theirs))
+    start = next((i for i in range(limit) if ours[i] != theirs[i]), limit)
+    tail = next((i for i in range(limit - start) if ours[-1 - i] != theirs[-1 - i]), limit - start)
+    if start:
+        yield "equal", 0, start, 0, start
+    left, right = ours[start : len(ours) - tail], theirs[start : len(theirs) - tail]
+    if left or right:
+        is_long = len(left) * len(right) > _MAX_PAIRS
+        for tag, i, j, k, m in difflib.SequenceMatcher(None, left, right, autojunk=is_long).get_opcodes():
+            yield tag, i + start, j + start, k + start, m + start
+    if tail:
+        yield "equal", len(ours) - tail, len(ours), len(theirs) - tail, len(theirs)
 
 
 def _form(piece: str) -> str:

@@ -324,4 +324,4 @@ def one_text(blocks: list[Json]) -> Json:
     if len(blocks) != 1 or not isinstance(blocks[0], dict) or set(blocks[0]) != {"type", "text"}:
         return blocks
     plain = blocks[0]["type"] in ("text", "input_text") and isinstance(blocks[0]["text"], str)
-    return blocks[0]["text"] if plain and blocks[0]["text"] else blocks
+    return blocks[0]["text"] if plain else blocks

@@ -21,6 +21,7 @@ from prefixlint.json_spans import Document, Node, escape_token, parse, raw_offse
 from prefixlint.model import Edit, Json
 from prefixlint.prefix import lcp
 
+_MADE_BYTES = 64_000_000  # of new elements whose spelling is kept
 _SMALL = 64  # bytes below which a list is not worth taking apart
 
 
@@ -37,6 +38,28 @@ class Interned:
     """Decode values so that equal bytes become one object: memory is bounded by what a log says, not by its repeats."""
 
     known: dict[bytes, Json] = field(default_factory=dict)
+    raws: dict[int, bytes] = field(default_factory=dict)  # by identity; ``known`` keeps the values alive
+    made: dict[int, tuple[Json, bytes]] = field(default_factory=dict)
+    made_bytes: int = 0
+
+    def spell(self, value: Json) -> bytes:
+        """Write a value as JSON; what was decoded here has its own bytes again, element by element."""
+        found = self.raws.get(id(value))
+        if found is not None:
+            return found
+        if isinstance(value, list):
+            return b"[" + b",".join(map(self.spell, value)) + b"]"
+        memo = self.made.get(id(value))
+        return memo[1] if memo else self._dump(value)
+
+    def _dump(self, value: Json) -> bytes:
+        raw = dump(value)
+        if self.made_bytes > _MADE_BYTES:
+            self.made.clear()
+            self.made_bytes = 0
+        self.made[id(value)] = (value, raw)
+        self.made_bytes += len(raw) + 200
+        return raw
 
     def body(self, members: Mapping[str, bytes]) -> dict[str, Json]:
         """Decode the members of a body; elements of lists are shared one by one."""
@@ -59,7 +82,17 @@ class Interned:
         if found is self:
             found = json.loads(raw, parse_int=Number, parse_float=Number, object_pairs_hook=_object)
             self.known[raw] = found
+            self.raws.setdefault(id(found), raw)
         return found
+
+
+def dump(value: Json) -> bytes:
+    """Write a decoded value with its numbers as they are spelled."""
+    if isinstance(value, dict):
+        return b"{" + b",".join(json.dumps(k).encode() + b":" + dump(v) for k, v in value.items()) + b"}"
+    if isinstance(value, list):
+        return b"[" + b",".join(map(dump, value)) + b"]"
+    return str.__str__(value).encode() if isinstance(value, Number) else json.dumps(value).encode()
 
 
 def _object(members: list[tuple[str, Json]]) -> dict[str, Json]:

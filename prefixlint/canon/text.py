@@ -22,7 +22,7 @@ class TextEdit:
 
 
 _CRLF = re.compile(r"\r[\r \t]*\n")
-_BLANKS_AT_END = re.compile(r"[ \t]+(?=\n)|[ \t]+\Z")
+_BLANKS_AT_END = re.compile(r"(?<![ \t])[ \t]++(?=\n|\Z)")  # each run of blanks is tried once, from its start
 _FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})[^\n]*$", re.M)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ZERO_WIDTH = re.compile("[\ufeff\u200b\u200c\u200d\u2060\u180e]")

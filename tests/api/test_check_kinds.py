@@ -164,7 +164,7 @@ def test_broken_files_say_where() -> None:
     result = check_bytes("a.yaml", b"a: [1\nb: 2\n")
     assert result.inputs[0].errors[0].startswith("a.yaml:2:")
     result = check_bytes("a.md", b"ok\nab\xff\n")
-    assert result.inputs[0].errors == ("a.md:2:3: byte 0xff is not UTF-8",)
+    assert result.inputs[0].errors == ("a.md:2:3: byte 0xff is not UTF-8; save the file as UTF-8",)
 
 
 @pytest.mark.parametrize(

@@ -97,3 +97,20 @@ def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     again = CliRunner().invoke(group, ["lock"])
     assert "~ p.md: 4 -> 5 tokens, one cold cache" in again.stdout
     assert CliRunner().invoke(group, ["check", "p.md"]).exit_code == 0
+
+
+def test_only_a_changed_prefix_loads_a_tokenizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from prefixlint.api import tokens
+
+    (tmp_path / "a.md").write_text("Be brief.\n")
+    place = tmp_path / lock.NAME
+    place.write_bytes(lock.dump(lock.make([str(tmp_path / "a.md")], str(place))))
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("loaded")
+
+    monkeypatch.setattr(tokens, "tokenizer_for", refuse)
+    assert list(lock.verify([str(tmp_path)])) == []
+    (tmp_path / "a.md").write_text("Be very brief.\n")
+    with pytest.raises(AssertionError, match="loaded"):
+        list(lock.verify([str(tmp_path)]))

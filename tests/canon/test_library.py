@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from prefixlint.api import library
 from prefixlint.api.library import canonical_bytes, canonicalize
+from prefixlint.errors import InputError
 from tests.canon.bodies import EXAMPLES, SAFE, SAFE_ALL_ROLES, bodies, seeds
 
 many = settings(max_examples=EXAMPLES // 2, deadline=None, suppress_health_check=list(HealthCheck))
@@ -127,3 +128,17 @@ def test_any_json_is_taken_and_stable(body: Any, all_roles: bool) -> None:
     new = canonicalize(body, all_roles=all_roles)
     assert canonicalize(new.body, all_roles=all_roles).edits == ()
     assert json.loads(canonical_bytes(body, all_roles=all_roles)) == json.loads(library.dump(new.body))
+
+
+def test_numbers_beyond_floats_stay_numbers() -> None:
+    body = json.loads('{"a": 1e400, "b": [-1e400, null], "messages": []}')
+    assert canonical_bytes(body) == b'{"a":1e999,"b":[-1e999,null],"messages":[]}'
+    assert json.loads(canonical_bytes(body)) == body
+    with pytest.raises(InputError, match="NaN"):
+        canonical_bytes({"a": float("nan"), "messages": []})
+
+
+def test_a_text_of_which_nothing_is_left_has_one_shape() -> None:
+    contents: tuple[Any, ...] = ("", "\ufeff", " ", [{"type": "text", "text": " "}])
+    bodies = [{"model": "m", "messages": [{"role": "system", "content": c}]} for c in contents]
+    assert len({canonical_bytes(b) for b in bodies}) == 1

@@ -33,7 +33,9 @@ def outcomes(tasks: Sequence[Task], shards: str, master: str | None) -> Iterator
     if not tasks:
         return
     named = {task.name: task for task in tasks}
-    texts = [(json.dumps(dataclasses.asdict(task)),) for task in tasks]
+    # Executors run in folders of their own, so that relative paths mean nothing to them.
+    found = [dataclasses.replace(task, path=str(Path(task.path).absolute())) for task in tasks]
+    texts = [(json.dumps(dataclasses.asdict(task)),) for task in found]
     with _session(master) as session:
         made = session.createDataFrame(session.sparkContext.parallelize(texts, len(texts)), "task string")
         for name, files in _gathered(made, mapped):

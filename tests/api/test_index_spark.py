@@ -20,25 +20,27 @@ if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
     pytest.skip("Spark is not tested: there is no Java", allow_module_level=True)
 
 
-def command(*arguments: str) -> str:
+def command(*arguments: str, folder: Path | None = None) -> str:
     """Run prefixlint in a process of its own, as Spark wants it."""
     done = subprocess.run(
         [sys.executable, "-m", "prefixlint", *arguments],
         check=True,
         capture_output=True,
+        cwd=folder,
         text=True,
         env={**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"},
     )
     return done.stdout
 
 
-def test_two_executors_make_the_same_index(tmp_path: Path) -> None:
+def test_two_executors_make_the_same_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = Path(__file__).parents[2] / "examples" / "agent.jsonl"
     log = tmp_path / "log.jsonl"
     log.write_bytes(source.read_bytes() * 12)
-    index([str(log)], str(tmp_path / "local"), IndexOptions(jobs=1))
+    monkeypatch.chdir(tmp_path)
+    index(["log.jsonl"], "local", IndexOptions(jobs=1))
     master = "local-cluster[2,1,1200]"
-    command("index", str(log), "-o", str(tmp_path / "spark"), "--engine", "spark", "--master", master)
+    command("index", "log.jsonl", "-o", "spark", "--engine", "spark", "--master", master, folder=tmp_path)
     for verb in ("diff", "replay", "tree"):
         for form in ("text", "json"):
             local, spark = (command(verb, str(tmp_path / name), "--format", form) for name in ("local", "spark"))

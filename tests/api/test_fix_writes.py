@@ -57,7 +57,7 @@ def test_a_log_that_grew_in_the_meantime_keeps_what_came(name: str, tmp_path: Pa
     grown = log.read_bytes()
     (error,) = save(result)
     assert "changed while it was being fixed" in error
-    assert log.read_bytes() == grown and os.listdir(tmp_path) == [name]
+    assert log.read_bytes() == grown and [p.name for p in tmp_path.iterdir()] == [name]
 
 
 def test_a_pipe_is_not_replaced_by_a_file(tmp_path: Path) -> None:

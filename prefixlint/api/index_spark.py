@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -85,6 +87,8 @@ def _session(master: str | None) -> Iterator[Any]:
     except ImportError:
         raise ConfigError("the engine spark needs PySpark and pandas: pip install 'prefixlint[spark]'") from None
     builder = builder.appName("prefixlint index").config("spark.ui.enabled", "false")
+    if master and master.startswith("local"):  # executors on this machine use this Python, where prefixlint is
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     try:
         session = (builder.master(master) if master else builder).getOrCreate()
     except Exception as error:  # without Java it is a plain RuntimeError or a Py4JError
@@ -101,7 +105,7 @@ def _gathered(
     """Yield the files that belong to each task, one partition after the other."""
     files: list[tuple[str, bytes]] = []
     task = ""
-    for row in frame.mapInArrow(function, _SCHEMA).toLocalIterator(prefetchPartitions=True):
+    for row in _rows(frame.mapInArrow(function, _SCHEMA)):
         if files and row.task != task:
             yield task, files
             files = []
@@ -109,6 +113,18 @@ def _gathered(
         files.append((row.name, bytes(row.data)))
     if files:
         yield task, files
+
+
+def _rows(frame: Any) -> Iterator[Any]:
+    """Run all partitions at once, then fetch what they made one after the other, so that the driver holds little."""
+    try:
+        kept = frame.persist(import_module("pyspark").StorageLevel.DISK_ONLY)
+        kept.count()
+        yield from kept.toLocalIterator(prefetchPartitions=True)
+    except import_module("py4j.protocol").Py4JJavaError as error:
+        said = [line for line in str(error).splitlines() if "Error: " in line or "Caused by: " in line]
+        why = said[-1].strip() if said else "see the lines above"
+        raise ConfigError(f"Spark stopped: {why}; prefixlint must be installed on the executors") from error
 
 
 def mapped(batches: Iterator[Any]) -> Iterator[Any]:

@@ -28,7 +28,7 @@ def command(*arguments: str, folder: Path | None = None) -> str:
         capture_output=True,
         cwd=folder,
         text=True,
-        env={**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"},
+        env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"},
     )
     return done.stdout
 

@@ -33,6 +33,14 @@ _IDS = frozenset(("tool-call-id", "uuid", "random-id", "counter"))
 
 
 @dataclass(slots=True)
+class Texts:
+    """Hold which bodies have, or had, which text at one pointer; ``seen`` counts the changes that were taken in."""
+
+    by_text: dict[str, set[int]] = field(default_factory=dict)
+    seen: int = 0
+
+
+@dataclass(slots=True)
 class Mover:
     """Work on the drafts of one log; ``values`` holds, for each draft, what was taken out of which slot."""
 
@@ -49,10 +57,14 @@ class Mover:
     notes: list[FixNote] = field(default_factory=list)
     tried: set[tuple[str, ...]] = field(default_factory=set)
     places: dict[tuple[str, int], int] = field(default_factory=dict)
+    touched: list[int] = field(default_factory=list)
+    changed: set[int] = field(default_factory=set)
+    index: dict[str, Texts] = field(default_factory=dict)
 
     def run(self) -> list[Json]:
         """Return the new bodies."""
         self.bodies = [d.new for d in self.drafts]
+        self.touched = list(range(len(self.bodies)))
         self.values = [{} for _ in self.drafts]
         self.shown = [{} for _ in self.drafts]
         for i, draft in enumerate(self.drafts):
@@ -97,16 +109,33 @@ class Mover:
         return changed
 
     def _each(self, finding: Finding, change: Callable[[Json], Json]) -> bool:
-        old = list(self.bodies)
-        self.bodies = [change(body) for body in old]
-        return self._remember(old, finding.rule, finding.pointer.rpartition("/")[0])
+        self.changed.clear()
+        for i, body in enumerate(self.bodies):
+            self._set(i, change(body))
+        return self._remember(finding.rule, finding.pointer.rpartition("/")[0])
 
-    def _remember(self, old: list[Json], cause: str, pointer: str) -> bool:
+    def _set(self, i: int, body: Json) -> None:
+        """Replace one body, and remember that it changed."""
+        if body is not self.bodies[i]:
+            self.bodies[i] = body
+            self.touched.append(i)
+            self.changed.add(i)
+
+    def _remember(self, cause: str, pointer: str) -> bool:
         """Note which bodies a cause changed; return whether any did."""
-        changed = [i for i, body in enumerate(self.bodies) if body is not old[i]]
-        for i in changed:
+        for i in self.changed:
             self.drafts[i].causes[pointer] = cause
-        return bool(changed)
+        return bool(self.changed)
+
+    def _where(self, pointer: str, text: str, start: int) -> list[int]:
+        """Return the bodies from ``start`` on that have a text at a pointer, without a look at all of them."""
+        texts = self.index.setdefault(pointer, Texts())
+        for i in set(self.touched[texts.seen :]):
+            own = at(self.bodies[i], pointer)
+            if isinstance(own, str):
+                texts.by_text.setdefault(own, set()).add(i)
+        texts.seen = len(self.touched)
+        return sorted(i for i in texts.by_text.get(text, ()) if i >= start and at(self.bodies[i], pointer) == text)
 
     def _most_useful(self, body: Json) -> Json:
         """Keep the four markers that most requests can read: of those that equally many share, the last ones."""
@@ -129,9 +158,9 @@ class Mover:
         action = self._action(fork, before, after)
         if action is None:
             return False
-        old = list(self.bodies)
+        self.changed.clear()
         action(fork, before, after)
-        return self._remember(old, fork.cause, self._pointer(fork))
+        return self._remember(fork.cause, self._pointer(fork))
 
     def _action(self, fork: Fork, before: int, after: int) -> Callable[[Fork, int, int], bool] | None:
         token = split_pointer(fork.pointer)[-1:]
@@ -180,15 +209,24 @@ class Mover:
         first = at(self.bodies[before], pointer)
         changed = False
         known: dict[str, Json] = {}
-        for i in range(after, len(self.bodies)):
+        for i in self._sharing(pointer, after):
             own = at(self.bodies[i], pointer)
             new = known.get(own) if type(own) is str else None
             if new is None:
                 new = adopted(first, own, fork)
                 known.update({own: new} if type(own) is str else {})
             if not equal(new, own):
-                self.bodies[i], changed = with_value(self.bodies[i], pointer, new), True
+                self._set(i, with_value(self.bodies[i], pointer, new))
+                changed = True
         return changed
+
+    def _sharing(self, pointer: str, after: int) -> list[int] | range:
+        """Return the bodies that a change at a pointer is about: in a turn of the history, those with the same text."""
+        tokens, own = split_pointer(pointer), at(self.bodies[after], pointer)
+        is_turn = len(tokens) > 2 and tokens[0] in TALK and tokens[1] != "0"
+        if is_turn and isinstance(own, str):
+            return self._where(pointer, own, after)
+        return range(after, len(self.bodies))
 
     def _take_text(self, fork: Fork, before: int, after: int) -> bool:
         """Take the unit that changes out of every variant of the text."""
@@ -212,11 +250,9 @@ class Mover:
         for i, text in variants.items():
             kept, taken = known[text]
             self.values[i][slot] = taken
-            self.bodies[i] = (
-                without_empty(with_value(self.bodies[i], pointer, kept), pointer)
-                if not raw
-                else {**self.bodies[i], "prompt": kept}
-            )
+            body = self.bodies[i]
+            without = {**body, "prompt": kept} if raw else without_empty(with_value(body, pointer, kept), pointer)
+            self._set(i, without)
         return True
 
     def _pin_line(self, pointer: str, first: str, offset: int) -> bool:
@@ -230,7 +266,7 @@ class Mover:
                 continue
             own = text[start:].split("\n")[0]
             if own != line and move.is_header(text, start) and own.split(":")[0] == line.split(":")[0]:
-                self.bodies[i] = with_value(body, pointer, text[:start] + line + text[start + len(own) :])
+                self._set(i, with_value(body, pointer, text[:start] + line + text[start + len(own) :]))
                 changed = True
         return changed
 
@@ -249,11 +285,12 @@ class Mover:
             return False
         slot = f"{pointer} {len(self.tried)}"
         fresh = news(first, second)
-        for i in range(after, len(self.bodies)):
-            if at(self.bodies[i], pointer) == second and at(self.bodies[i], following) == reply:
-                self.bodies[i] = with_value(self.bodies[i], pointer, first)
+        gone = news(second, first)
+        for i in self._where(pointer, second, after):
+            if at(self.bodies[i], following) == reply:
+                self._set(i, with_value(self.bodies[i], pointer, first))
                 self.values[i][slot] = fresh
-                self.shown[i][slot] = news(second, first)
+                self.shown[i][slot] = gone
         return True
 
     def _take_block(self, fork: Fork, before: int, after: int) -> bool:
@@ -270,7 +307,7 @@ class Mover:
         for i in range(after, len(self.bodies)):
             own = at(self.bodies[i], parent)
             if isinstance(own, list) and own[: len(extra)] == extra:
-                self.bodies[i] = with_value(self.bodies[i], parent, [*own[: int(index)], *own[len(extra) :]])
+                self._set(i, with_value(self.bodies[i], parent, [*own[: int(index)], *own[len(extra) :]]))
                 self.values[i][slot] = "\n".join(map(str, texts))
         return True
 
@@ -284,7 +321,8 @@ class Mover:
                 text = at(body, pointer)
                 new = move.with_list_order(first, text) if isinstance(text, str) else text
                 if new != text:
-                    self.bodies[i], changed = with_value(body, pointer, new), True
+                    self._set(i, with_value(body, pointer, new))
+                    changed = True
             if changed:
                 return True
         return self._reorder_list(pointer, before)
@@ -301,7 +339,8 @@ class Mover:
                 own = at(body, parent)
                 new = permuted(keys, own) if isinstance(own, list) else None
                 if new is not None:
-                    self.bodies[i], changed = with_value(body, parent, new), True
+                    self._set(i, with_value(body, parent, new))
+                    changed = True
             if changed:
                 return True
         return False
@@ -312,9 +351,9 @@ class Mover:
         if not isinstance(first, str) or not isinstance(second, str):
             return False
         changed = False
-        for i in range(after, len(self.bodies)):
-            if at(self.bodies[i], fork.pointer) == second:
-                self.bodies[i], changed = replaced(self.bodies[i], second, first), True
+        for i in self._where(fork.pointer, second, after):
+            self._set(i, replaced(self.bodies[i], second, first))
+            changed = True
         return changed
 
     def _restore(self, fork: Fork, before: int, after: int) -> bool:
@@ -327,12 +366,14 @@ class Mover:
                 if completion and isinstance(prompt, str) and isinstance(later, str):
                     new = with_completion(prompt, completion, later)
                     if new != later:
-                        self.bodies[j], changed = {**self.bodies[j], "prompt": new}, True
+                        self._set(j, {**self.bodies[j], "prompt": new})
+                        changed = True
         return changed
 
     def _placed(self) -> list[Json]:
         """Tell each request what was taken out of it, unless its conversation was told already."""
         ledger, raw = Ledger(), RawLedger()
+        cause = next((c for d in self.drafts for c in d.causes.values()), "")
         found = []
         for draft, body, values, shown in zip(self.drafts, self.bodies, self.values, self.shown, strict=True):
             if isinstance(body.get("prompt"), str):
@@ -341,7 +382,7 @@ class Mover:
             else:
                 found.append(ledger.place(body, values, shown, draft.request.session or ""))
             if found[-1] is not body:
-                draft.causes.setdefault("", next((c for d in self.drafts for c in d.causes.values()), ""))
+                draft.causes.setdefault("", cause)
             if found[-1] is body and any(values.values()) and not _has_turns(body):
                 self.notes.append(FixNote(draft.path, "there is no user turn to move text to", "", 0, ""))
                 found[-1] = draft.new

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from prefixlint.canon import splice
 from prefixlint.canon.agree import INSTRUCTIONS, TALK, TOOLS, digest, without_marks
@@ -67,7 +68,7 @@ class Sharing:
             if below is None:
                 below = Branch(_spelled(element))
                 if known:
-                    others = list(branch.next.values())[-SIBLINGS:]
+                    others = islice(reversed(branch.next.values()), SIBLINGS)
                     same = max((lcp(below.text, other.text) for other in others), default=0)
                     self.total += _whole(below.text, same)
                     known = False

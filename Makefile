@@ -44,7 +44,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/run.py
 
 fuzz: $(VENV)/.dev
-	PREFIXLINT_FUZZ=50000 $(BIN)/python -m pytest -n auto tests/tokens tests/canon tests/diff
+	PREFIXLINT_FUZZ=50000 $(BIN)/python -m pytest -n auto tests/tokens tests/canon tests/diff tests/api/test_index_spark.py
 
 clean:
 	rm -rf $(VENV) dist build

@@ -62,6 +62,8 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / name).write_text("".join(bodies), encoding="utf-8")
     for name, body in zip(("request.json", "before.json", "after.json"), bodies, strict=True):
         (tmp_path / name).write_text(body, encoding="utf-8")
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "monday.jsonl").write_text("".join(bodies), encoding="utf-8")
     for name in ("prompts/clerk.md", "app/clerk.md", ".claude/agents/a.md", "CLAUDE.md", "AGENTS.md", "PATH..."):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("You are a clerk.  \n", encoding="utf-8")
@@ -87,6 +89,10 @@ def test_every_command_runs(line: str, desk: Path) -> None:
     words = arguments(line)
     if words[:2] == ["lock", "--check"]:
         CliRunner().invoke(group, ["lock", "prompts/"], catch_exceptions=False)
+    if any(word.startswith("index/") for word in words) or words[0] == "index":
+        pytest.importorskip("pyarrow", reason="needs prefixlint[scale]")
+    if "index/" in words and words[0] != "index":
+        CliRunner().invoke(group, ["index", "logs/", "-o", "index/"], catch_exceptions=False)
     if "--diff-base" in words or ("--baseline" in words and "--write-baseline" not in words):
         prepare(desk)
     result = CliRunner().invoke(group, words, catch_exceptions=False)

@@ -14,14 +14,15 @@ def apply(data: bytes, edits: Iterable[Edit], start_byte: int = 0, end_byte: int
     >>> apply(b"abcdef", [Edit(4, 5, b"E"), Edit(1, 2, b"")])
     b'acdEf'
     """
-    pieces: list[bytes] = []
+    pieces: list[bytes | memoryview] = []
+    view = memoryview(data)  # a slice of it is no copy, and a log can be large
     at, end = start_byte, len(data) if end_byte is None else end_byte
     for edit in sorted(edits, key=lambda e: (e.start_byte, e.end_byte)):
         if edit.start_byte < at or edit.end_byte < edit.start_byte or edit.end_byte > end:
             raise FixError(f"edits overlap at byte {edit.start_byte}; this is a bug, please report it")
-        pieces += (data[at : edit.start_byte], edit.new)
+        pieces += (view[at : edit.start_byte], edit.new)
         at = edit.end_byte
-    return b"".join((*pieces, data[at:end]))
+    return b"".join((*pieces, view[at:end]))
 
 
 def moved(edit: Edit, by: int) -> Edit:
